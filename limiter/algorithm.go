@@ -1,0 +1,32 @@
+package limiter
+
+// An algorithm decides on an encoded state and never changes the one that it
+// is given. A state is empty for a key that nobody has used; bytes that cannot
+// be decoded count as empty and are reported as corrupt.
+type algorithm interface {
+	// take decides whether cost more units fit at now and, if they do,
+	// appends the state that holds them to dst. A refusal returns dst as it
+	// came. A cost of 0 is not a request: it appends the state as it is at
+	// now, which re-anchors one whose clock has stepped back.
+	take(dst, state []byte, now Instant, cost int64) ([]byte, outcome)
+
+	// refund appends to dst the state without the cost units that a take
+	// charged at the given time. Units that have left the window meanwhile
+	// are not missed.
+	refund(dst, state []byte, charged Instant, cost int64) []byte
+
+	// pending returns the units that are younger than the window.
+	pending(state []byte, now Instant) int64
+
+	// id tells the states of one limit from those of another in an entry,
+	// across reloads: whatever changes it starts the limit afresh.
+	id() uint16
+}
+
+// An outcome is a decision and what else its caller must know.
+type outcome struct {
+	Decision
+	charged Instant // the time at which the units were recorded, for refund
+	rebased bool    // the state was re-anchored: keep it even if refused
+	corrupt bool    // the state could not be decoded
+}

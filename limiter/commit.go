@@ -1,0 +1,112 @@
+package limiter
+
+// commit swaps every page that changed, or none: where a page conflicts it is
+// loaded and decided anew, and if the request is then refused, or cannot be
+// decided, what was swapped before is given back.
+func (r *request) commit() (admitted bool, err error) {
+	for i := range r.pages {
+		if admitted, err = r.commitPage(&r.pages[i]); !admitted {
+			r.giveBack(r.pages[:i])
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (r *request) commitPage(p *page) (admitted bool, err error) {
+	for range attempts {
+		if !p.changed {
+			return true, nil
+		}
+		stored, err := p.swap(r.table.store)
+		if err != nil || stored {
+			return stored, err
+		}
+		r.result.Conflicts++
+		if err := r.decideAgain(p); err != nil {
+			return false, err
+		}
+		if admitted, err := r.verdict(); !admitted {
+			return false, err
+		}
+	}
+	return false, ErrConflict
+}
+
+// decideAgain loads a page and answers the charges in it once more.
+func (r *request) decideAgain(p *page) error {
+	if err := p.load(r.table.store); err != nil {
+		return err
+	}
+	for i := range r.charges {
+		if c := &r.charges[i]; r.table.shardOf(c.Key) == p.shard {
+			r.decide(p, c)
+		}
+	}
+	return nil
+}
+
+// giveBack refunds the charges in pages that were swapped.
+func (r *request) giveBack(pages []page) {
+	for i := range pages {
+		if !r.refundPage(&pages[i]) {
+			r.result.Lost++
+		}
+	}
+}
+
+func (r *request) refundPage(p *page) (done bool) {
+	for range attempts {
+		if err := p.load(r.table.store); err != nil {
+			return false
+		}
+		for i := range r.charges {
+			if c := &r.charges[i]; r.table.shardOf(c.Key) == p.shard && c.Decision.Allowed {
+				r.refund(p, c)
+			}
+		}
+		if !p.changed {
+			return true
+		}
+		if stored, err := p.swap(r.table.store); stored || err != nil {
+			return stored
+		}
+		r.result.Conflicts++
+	}
+	return false
+}
+
+// refund takes one charge out of its entry. The entry keeps its expiry and its
+// load, which the next charge brings up to date.
+func (r *request) refund(p *page, c *Charge) {
+	e, known, _ := find(p.value, c.Key, r.now)
+	if !known || c.Full {
+		return
+	}
+	r.states = c.refund(r.states[:0], e.states)
+	e.states = r.states
+	p.put(e, 0, r.now)
+}
+
+// reanchor keeps, of a request that is refused, only what it found out about
+// the clock: that states are ahead of it by more than their window. It is
+// tried once; whoever comes next finds the same.
+func (r *request) reanchor() {
+	for i := range r.charges {
+		c := &r.charges[i]
+		if !c.rebased {
+			continue
+		}
+		p, err := r.page(c)
+		if err == nil {
+			err = p.load(r.table.store)
+		}
+		e, known, _ := find(p.value, c.Key, r.now)
+		if err != nil || !known {
+			continue
+		}
+		r.states = c.settle(r.states[:0], e.states, r.now)
+		p.put(c.entry(r.states, r.now), 0, r.now)
+		_, _ = p.swap(r.table.store)
+	}
+}

@@ -1,0 +1,14 @@
+// Package policy turns a filter's JSON into rules, and requests into charges
+// on a [limiter.Table] and then into answers. Like limiter it is pure: what a
+// request says comes through the [Request] interface and the time is an
+// argument, so that a proxy, a replayed log and a test decide alike.
+//
+//	filter JSON ─▶ Compile ─▶ Policy (immutable)
+//	request ─▶ Evaluator.Evaluate: match ─▶ keys ─▶ Table.Take ─▶ Verdict (pass, or a Reply)
+//
+// A [Policy] is compiled once and refused whole: [Compile] reports all that is
+// wrong with a configuration, each problem with its path. A [Rule] says which
+// requests it applies to, which of their parts make the key, and which limits
+// the key is held to. All rules that match apply; a request passes only if all
+// of them admit it, and only then is it charged to any.
+package policy

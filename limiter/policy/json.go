@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A node is one JSON value with the path that leads to it.
+type node struct {
+	path    string
+	kind    jsontext.Kind
+	text    string // of a string, decoded; of any other scalar, as written
+	members []member
+	items   []node
+}
+
+type member struct {
+	name  string
+	value node
+}
+
+// maxDepth is far more than any configuration needs.
+const maxDepth = 32
+
+// parse reads one JSON value and nothing else. A UTF-8 byte order mark before
+// it is accepted. Names given twice are left to the decoder, which can say more.
+func parse(data []byte) (node, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(bytes.TrimSpace(data)) == 0 {
+		return node{}, errors.New("the configuration is empty")
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
+	n, err := read(d, "", 0)
+	if err != nil {
+		return node{}, fmt.Errorf("not valid JSON at byte %d: %w", d.InputOffset(), plain(err))
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return node{}, fmt.Errorf("not valid JSON at byte %d: something follows the configuration", d.InputOffset())
+	}
+	return n, nil
+}
+
+// plain takes jsontext's own wording of where an error is off it.
+func plain(err error) error {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		return syntactic.Err
+	}
+	return err
+}
+
+func read(d *jsontext.Decoder, path string, depth int) (node, error) {
+	n := node{path: path}
+	if depth > maxDepth {
+		return n, fmt.Errorf("values are nested more than %d deep", maxDepth)
+	}
+	token, err := d.ReadToken()
+	if err != nil {
+		return n, err
+	}
+	switch n.kind = token.Kind(); n.kind {
+	case '{':
+		err = n.readMembers(d, depth)
+	case '[':
+		err = n.readItems(d, depth)
+	default:
+		n.text = token.String()
+	}
+	return n, err
+}
+
+func (n *node) readMembers(d *jsontext.Decoder, depth int) error {
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := token.String()
+		value, err := read(d, join(n.path, name), depth+1)
+		if err != nil {
+			return err
+		}
+		n.members = append(n.members, member{name, value})
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+func (n *node) readItems(d *jsontext.Decoder, depth int) error {
+	for d.PeekKind() != ']' {
+		value, err := read(d, n.path+"["+strconv.Itoa(len(n.items))+"]", depth+1)
+		if err != nil {
+			return err
+		}
+		n.items = append(n.items, value)
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// String returns the value as an error message quotes it.
+func (n node) String() string {
+	switch n.kind {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return strconv.Quote(n.text)
+	default:
+		return n.text
+	}
+}

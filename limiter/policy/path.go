@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"bytes"
+	"strings"
+)
+
+// normalizePath returns the one spelling of a request's path that both match
+// and key see: query and fragment cut, escapes of unreserved characters
+// decoded and the hexadecimal digits of all others in upper case, slashes
+// merged and dot segments resolved (RFC 3986, 5.2.4 and 6.2.2). Case, a slash
+// at the end and an escaped slash are kept, and so is an escape that is none.
+func normalizePath(path string) string {
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
+	if isNormal(path) {
+		return path
+	}
+	path = decodeUnreserved(path)
+	out := make([]byte, 0, len(path)+1)
+	for len(path) > 0 {
+		path = strings.TrimLeft(path, "/")
+		segment, rest, more := strings.Cut(path, "/")
+		switch segment {
+		case ".":
+		case "..":
+			if i := bytes.LastIndexByte(out, '/'); i >= 0 {
+				out = out[:i]
+			}
+		default:
+			out = append(append(out, '/'), segment...)
+			if !more {
+				return string(out)
+			}
+		}
+		if path = rest; path == "" || strings.Trim(path, "/") == "" {
+			return string(append(out, '/'))
+		}
+	}
+	return string(append(out, '/'))
+}
+
+// isNormal says whether a path without query is its own normal form.
+func isNormal(path string) bool {
+	return strings.HasPrefix(path, "/") && !strings.Contains(path, "%") &&
+		!strings.Contains(path, "//") && !strings.Contains(path, "/.")
+}
+
+func decodeUnreserved(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	out := make([]byte, 0, len(path))
+	for i := 0; i < len(path); i++ {
+		if path[i] != '%' || i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2]) {
+			out = append(out, path[i])
+			continue
+		}
+		if b := unhex(path[i+1])<<4 | unhex(path[i+2]); isUnreserved(b) {
+			out = append(out, b)
+		} else {
+			out = append(out, strings.ToUpper(path[i:i+3])...)
+		}
+		i += 2
+	}
+	return string(out)
+}
+
+func isUnreserved(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || strings.IndexByte("-._~", b) >= 0
+}
+
+func isHex(b byte) bool {
+	return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' || 'A' <= b && b <= 'F'
+}
+
+func unhex(b byte) byte {
+	if b <= '9' {
+		return b - '0'
+	}
+	return b&^0x20 - 'A' + 10
+}

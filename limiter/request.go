@@ -1,0 +1,112 @@
+package limiter
+
+// A request is one Take or Peek under way. It loads every shard that its
+// charges lie in once, changes the copies, and swaps them only if the whole is
+// admitted.
+type request struct {
+	table   *Table
+	now     Instant
+	charges []Charge
+	pages   []page
+	states  []byte // scratch for the next states of one entry
+	result  Result
+}
+
+func (r *request) do(t *Table, now Instant, charges []Charge, commit bool) (Result, error) {
+	r.table, r.now, r.charges = t, now, charges
+	r.pages, r.result = r.pages[:0], Result{}
+	defer r.forget()
+	for i := range charges {
+		p, err := r.page(&charges[i])
+		if err != nil {
+			return r.result, err
+		}
+		r.decide(p, &charges[i])
+	}
+	admitted, err := r.verdict()
+	switch {
+	case commit && admitted:
+		admitted, err = r.commit()
+	case commit:
+		r.reanchor()
+	}
+	if !admitted {
+		r.uncharge()
+	}
+	r.result.Admitted = admitted
+	return r.result, err
+}
+
+// forget drops what belongs to the caller or the Store and keeps the memory.
+func (r *request) forget() {
+	r.table, r.charges = nil, nil
+	for i := range r.pages {
+		r.pages[i].value = nil
+	}
+}
+
+// page returns the page that a charge lies in, loaded if it was not.
+func (r *request) page(c *Charge) (*page, error) {
+	shard := r.table.shardOf(c.Key)
+	for i := range r.pages {
+		if r.pages[i].shard == shard {
+			return &r.pages[i], nil
+		}
+	}
+	if len(r.pages) < cap(r.pages) {
+		r.pages = r.pages[:len(r.pages)+1] // with the memory of an earlier request
+	} else {
+		r.pages = append(r.pages, page{})
+	}
+	p := &r.pages[len(r.pages)-1]
+	p.shard = shard
+	return p, p.load(r.table.store)
+}
+
+// decide answers one charge on what its page says, and changes the page.
+func (r *request) decide(p *page, c *Charge) {
+	e, known, corrupt := find(p.value, c.Key, r.now)
+	if !known {
+		e.states = nil
+	}
+	var write bool
+	r.states, write = c.take(r.states[:0], e.states, r.now)
+	c.Full, c.Evicted = false, false
+	if write {
+		c.Full, c.Evicted, corrupt = p.put(c.entry(r.states, r.now), r.table.capacity(p.shard), r.now)
+	}
+	if corrupt || c.corrupt {
+		r.result.Corrupt++
+	}
+}
+
+// verdict says whether the request passes as things stand.
+func (r *request) verdict() (admitted bool, err error) {
+	admitted = true
+	for i := range r.charges {
+		switch c := &r.charges[i]; {
+		case c.Shadow:
+		case !c.Decision.Allowed:
+			return false, nil
+		case c.Full && r.table.options.DenyWhenFull:
+			admitted, err = false, ErrFull
+		}
+	}
+	return admitted, err
+}
+
+// uncharge makes the decisions of a request that is refused say what remains
+// without it.
+func (r *request) uncharge() {
+	for i := range r.charges {
+		c := &r.charges[i]
+		for j := range c.Each {
+			if d := &c.Each[j]; c.Decision.Allowed || d.Allowed {
+				d.Remaining = min(d.Limit, d.Remaining+c.Cost)
+			}
+		}
+		if c.Decision.Allowed {
+			c.Decision.Remaining = c.Each[c.Binding].Remaining
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package limiter
+
+import "encoding/binary"
+
+// A shard's value is one layout byte and then entries, each
+//
+//	fingerprint   8 bytes
+//	expiry        5 bytes, in units of 2^16 microseconds, rounded up
+//	load          1 byte, the used fraction at the last charge
+//	size          uvarint: length of the states
+//	states        of the key's limits, see Limits
+//
+// so that a key with one limit of 10 requests a minute takes about 64 bytes.
+// A value of length zero is an empty shard. A value with another layout byte
+// was written by another version of Weir, or by somebody else: it reads as
+// empty and is replaced by the next charge.
+const (
+	layout      = 1
+	entryFixed  = 8 + 5 + 1
+	expiryShift = 16
+	fullLoad    = 255
+)
+
+// An entry is what a shard holds for one key; its slices point into the value.
+type entry struct {
+	key      Fingerprint
+	expiry   Instant
+	load     uint8
+	states   []byte
+	from, to int // where the entry lies in the value
+}
+
+// entryAt decodes the entry that begins at from; not ok at the end of the
+// value and where nothing sensible follows.
+func entryAt(value []byte, from int) (e entry, ok bool) {
+	b := value[from:]
+	if len(b) <= entryFixed {
+		return entry{from: from}, false
+	}
+	n, size := binary.Uvarint(b[entryFixed:])
+	if size <= 0 || n > uint64(len(b)-entryFixed-size) {
+		return entry{from: from}, false
+	}
+	e.key = Fingerprint(binary.LittleEndian.Uint64(b))
+	e.expiry = Instant(int64(binary.LittleEndian.Uint64(b[5:]))>>24) << expiryShift
+	e.load = b[13]
+	e.states = b[entryFixed+size : entryFixed+size+int(n)]
+	e.from, e.to = from, from+entryFixed+size+int(n)
+	return e, true
+}
+
+// entries returns where the first entry of a value begins; not ok if the
+// value has another layout.
+func entries(value []byte) (from int, ok bool) {
+	if len(value) == 0 {
+		return 0, true
+	}
+	if value[0] != layout {
+		return len(value), false
+	}
+	return 1, true
+}
+
+// find returns the entry of a key. An expired one is as good as none.
+func find(value []byte, key Fingerprint, now Instant) (found entry, ok, corrupt bool) {
+	from, known := entries(value)
+	for from < len(value) {
+		e, ok := entryAt(value, from)
+		if !ok {
+			return entry{}, false, true
+		}
+		if e.key == key {
+			return e, e.expiry > now, false
+		}
+		from = e.to
+	}
+	return entry{}, false, !known
+}
+
+// appendEntry appends one entry; one without states is nothing.
+func appendEntry(dst []byte, e entry) []byte {
+	if len(e.states) == 0 {
+		return dst
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.key))
+	units := int64(e.expiry+1<<expiryShift-1) >> expiryShift
+	dst = append(dst, byte(units), byte(units>>8), byte(units>>16), byte(units>>24), byte(units>>32), e.load)
+	dst = binary.AppendUvarint(dst, uint64(len(e.states)))
+	return append(dst, e.states...)
+}
+
+// A survey is what compact finds in a shard.
+type survey struct {
+	own     entry // the entry of the given key; key 0 if there is none
+	victim  entry // of the others, the one with the least load, among equals the first to expire
+	live    int   // the number of others
+	expired int   // the number of entries dropped
+	corrupt bool  // something made no sense and was dropped too
+}
+
+// compact drops from a value, in place, the entries that have expired at now
+// and whatever makes no sense. The entries in the survey have no states.
+func compact(value []byte, key Fingerprint, now Instant) ([]byte, survey) {
+	from, known := entries(value)
+	s := survey{corrupt: !known}
+	if from != 1 {
+		value, from = append(value[:0], layout), 1
+	}
+	end := from // of what is kept
+	for from < len(value) {
+		e, ok := entryAt(value, from)
+		if !ok {
+			s.corrupt = true
+			break
+		}
+		from = e.to
+		if e.expiry <= now {
+			s.expired++
+			continue
+		}
+		if e.from != end {
+			copy(value[end:], value[e.from:e.to])
+			e.from, e.to = end, end+e.to-e.from
+		}
+		end = e.to
+		s.add(e, key)
+	}
+	return value[:end], s
+}
+
+func (s *survey) add(e entry, key Fingerprint) {
+	e.states = nil
+	if e.key == key {
+		s.own = e
+		return
+	}
+	if s.live == 0 || e.load < s.victim.load || e.load == s.victim.load && e.expiry < s.victim.expiry {
+		s.victim = e
+	}
+	s.live++
+}

@@ -1,0 +1,154 @@
+package limiter
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// What Take reports besides the errors of its Store. In both cases nothing is
+// charged, save that a charge which could not be given back stays charged.
+var (
+	// ErrConflict says that others changed a shard again and again.
+	ErrConflict = errors.New("gave up after too many conflicting updates")
+
+	// ErrFull says that the key is new, that there is no room for it, and that
+	// the table is set to refuse such keys.
+	ErrFull = errors.New("no room for a new key")
+)
+
+// attempts bounds how often one shard is decided anew after conflicts. Each
+// attempt is a few microseconds in which no other worker may finish one.
+const attempts = 64
+
+// TableOptions are the size of a table and what it does when it is full.
+type TableOptions struct {
+	// MaxKeys is the largest number of keys that are tracked at a time,
+	// 1..MaxMaxKeys. Keys are spread at random over shards of 16 to 31 keys,
+	// and a shard can be full before the table is: give twice the number of
+	// keys that you expect to be live, and next to none will be forced out.
+	MaxKeys int
+
+	// DenyWhenFull makes Take fail with ErrFull where a new key finds no
+	// room; else such a key is admitted and not counted.
+	DenyWhenFull bool
+
+	// Seed must be the same for all tables over one Store.
+	Seed Seed
+}
+
+// MaxMaxKeys is the largest MaxKeys.
+const MaxMaxKeys = 1 << 30
+
+// A Table keeps the windows of many keys in the shards of a Store. It holds
+// no state but a place for the next Sweep, so that any number of tables over
+// one Store and with the same options are one table. It is safe for concurrent
+// use if its Store is.
+//
+// A key costs nothing once its quota is whole again: its entry vanishes when
+// its shard is next written or swept. When a shard is full, a new key takes
+// the place of the entry that had used the smallest fraction of its limit, but
+// never of one that had reached it.
+type Table struct {
+	store    Store
+	options  TableOptions
+	shards   uint32
+	shift    int // a fingerprint's shard is what this shift leaves of it
+	sweep    atomic.Uint32
+	requests sync.Pool // of *request, for their memory
+}
+
+// NewTable returns a table over a Store.
+func NewTable(store Store, options TableOptions) (*Table, error) {
+	if options.MaxKeys < 1 || options.MaxKeys > MaxMaxKeys {
+		return nil, fmt.Errorf("max keys %d is not in 1..%d", options.MaxKeys, MaxMaxKeys)
+	}
+	t := &Table{store: store, options: options, shards: Shards(options.MaxKeys)}
+	t.shift = 64 - bits.TrailingZeros32(t.shards)
+	t.requests.New = func() any { return new(request) }
+	return t, nil
+}
+
+// Shards returns the number of shards of a table of at most maxKeys keys: the
+// power of two that gives each room for 16 to 31 keys. Within one power of two
+// a table can be given another size and keeps all its windows.
+func Shards(maxKeys int) uint32 {
+	return 1 << max(0, bits.Len(uint(maxKeys))-5)
+}
+
+// Shards is the number of shards, which are numbered from 0.
+func (t *Table) Shards() uint32 { return t.shards }
+
+// Fingerprint returns the fingerprint of a key under the table's seed.
+func (t *Table) Fingerprint(key []byte) Fingerprint { return t.options.Seed.Fingerprint(key) }
+
+func (t *Table) shardOf(key Fingerprint) uint32 { return uint32(key >> t.shift) }
+
+// capacity is the number of keys that a shard may hold. The capacities of all
+// shards add up to MaxKeys.
+func (t *Table) capacity(shard uint32) int {
+	capacity, rest := t.options.MaxKeys/int(t.shards), t.options.MaxKeys%int(t.shards)
+	if int(shard) < rest {
+		capacity++
+	}
+	return capacity
+}
+
+// A Result is what a request came to.
+type Result struct {
+	// Admitted says whether the request passes: every charge that is not in
+	// shadow allows it, and all of them are recorded.
+	Admitted bool
+
+	// Conflicts counts the times that a shard was changed by others between
+	// its load and its swap and was decided anew.
+	Conflicts int
+
+	// Corrupt counts the values that could not be decoded, and read as empty.
+	Corrupt int
+
+	// Lost counts the charges that were to be given back after a conflict
+	// and could not be. Such a key is refused early, never late.
+	Lost int
+}
+
+// Take decides a request at the given time and, if every charge that is not in
+// shadow allows it, records all charges that do; otherwise it records none.
+// The answers are in the charges. Without conflicts it costs one Load for each
+// shard, and if the request is admitted one Swap.
+//
+// Two charges in one request can meet another request in the opposite order of
+// arrival. Then it may happen that both are refused where one could have been
+// admitted; it never happens that a limit is exceeded.
+func (t *Table) Take(now Instant, charges []Charge) (Result, error) {
+	return t.do(now, charges, true)
+}
+
+// Peek answers as Take would, and records nothing.
+func (t *Table) Peek(now Instant, charges []Charge) (Result, error) {
+	return t.do(now, charges, false)
+}
+
+func (t *Table) do(now Instant, charges []Charge, commit bool) (Result, error) {
+	r := t.requests.Get().(*request)
+	defer t.requests.Put(r)
+	return r.do(t, now.clamp(), charges, commit)
+}
+
+// Pending appends to dst, for each limit in order, the number of units that
+// key has used within the last window: those whose age is less than it. It
+// costs one Load and changes nothing.
+func (t *Table) Pending(now Instant, key Fingerprint, limits *Limits, dst []int64) ([]int64, error) {
+	now = now.clamp()
+	value, _, err := t.store.Load(t.shardOf(key), nil)
+	if err != nil {
+		return dst, err
+	}
+	e, _, _ := find(value, key, now)
+	for _, a := range limits.algorithms {
+		dst = append(dst, a.pending(state(e.states, a.id()), now))
+	}
+	return dst, nil
+}
