@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // MaxLimits is the largest number of limits that one key can be held to.
@@ -30,20 +31,31 @@ func NewLimits(limits ...Limit) (*Limits, error) {
 	l := &Limits{limits: append([]Limit(nil), limits...)}
 	for i, limit := range limits {
 		a, err := limit.algorithm()
-		if err != nil && len(limits) > 1 {
-			return nil, fmt.Errorf("limit %d: %w", i, err)
-		} else if err != nil {
-			return nil, err
+		if err == nil && l.has(a.id()) {
+			err = errSameWindow
 		}
-		for _, other := range l.algorithms {
-			if other.id() == a.id() {
-				return nil, fmt.Errorf("limit %d: %w", i, errSameWindow)
-			}
+		if err != nil {
+			return nil, &LimitError{i, err}
 		}
 		l.algorithms = append(l.algorithms, a)
 	}
 	return l, nil
 }
+
+func (l *Limits) has(id uint16) bool {
+	return slices.ContainsFunc(l.algorithms, func(a algorithm) bool { return a.id() == id })
+}
+
+// A LimitError says which of several limits is wrong.
+type LimitError struct {
+	Index int
+	Err   error
+}
+
+func (e *LimitError) Error() string { return fmt.Sprintf("limit %d: %v", e.Index, e.Err) }
+
+// Unwrap returns what is wrong with it.
+func (e *LimitError) Unwrap() error { return e.Err }
 
 var errSameWindow = errors.New("another limit has the same algorithm and window")
 

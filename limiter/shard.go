@@ -103,7 +103,7 @@ type survey struct {
 func compact(value []byte, key Fingerprint, now Instant) ([]byte, survey) {
 	from, known := entries(value)
 	s := survey{corrupt: !known}
-	if from != 1 {
+	if !known || len(value) == 0 {
 		value, from = append(value[:0], layout), 1
 	}
 	end := from // of what is kept
