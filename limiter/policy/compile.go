@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +25,9 @@ func Compile(data []byte, namespace string) (*Policy, error) {
 	root, err := parse(data)
 	if err != nil {
 		return nil, err
+	}
+	if root.kind != '{' {
+		return nil, fmt.Errorf("the configuration is %s: want an object", root)
 	}
 	var d decoder
 	p := d.policy(root, namespace)
@@ -98,7 +103,7 @@ func (d *decoder) match(n node, m *match) {
 	d.object(n, fields{
 		"path": func(n node) { m.path = d.pathMatch(n) },
 		"methods": func(n node) {
-			d.items(n, func(n node) { m.methods = append(m.methods, d.token(n)) })
+			d.items(n, func(n node) { m.methods = append(m.methods, d.method(n)) })
 			if n.kind == '[' && len(n.items) == 0 {
 				d.errorf(n, "want at least one method")
 			}
@@ -112,6 +117,8 @@ func (d *decoder) pathMatch(n node) (m pathMatch) {
 			*set = d.text(n)
 			if n.kind == '"' && !strings.HasPrefix(*set, "/") {
 				d.errorf(n, "want a path that begins with /")
+			} else if strings.ContainsAny(*set, "?#") {
+				d.errorf(n, "want a path without query or fragment, which are not compared")
 			}
 			*set = normalizePath(*set)
 		}
@@ -122,7 +129,7 @@ func (d *decoder) pathMatch(n node) (m pathMatch) {
 
 func (d *decoder) part(n node) (p part) {
 	d.oneOf(n, fields{
-		"header": func(n node) { p = part{kindHeader, headerSource{strings.ToLower(d.token(n))}} },
+		"header": func(n node) { p = part{kindHeader, headerSource{strings.ToLower(d.token(n, "header name"))}} },
 		"constant": func(n node) {
 			p = part{kindConstant, constantSource{d.text(n)}}
 			if n.kind == '"' && n.text == "" {
@@ -143,6 +150,10 @@ func (d *decoder) clientIP(n node) clientIPSource {
 	if n.kind == 't' {
 		return s
 	}
+	if n.kind != '{' {
+		d.errorf(n, "want true or an object")
+		return s
+	}
 	d.object(n, fields{
 		"ipv4_prefix": func(n node) { s.ipv4Prefix = int(d.integer(n, 1, 32)) },
 		"ipv6_prefix": func(n node) { s.ipv6Prefix = int(d.integer(n, 1, 128)) },
@@ -158,14 +169,17 @@ func (d *decoder) limits(n node) *limiter.Limits {
 		return nil
 	}
 	compiled, err := limiter.NewLimits(limits...)
-	if err != nil {
+	var wrong *limiter.LimitError
+	switch {
+	case errors.As(err, &wrong):
+		d.problem(n.items[wrong.Index].path, wrong.Err.Error())
+	case err != nil:
 		d.problem(n.path, err.Error())
 	}
 	return compiled
 }
 
 func (d *decoder) limit(n node) limiter.Limit {
-	before := len(d.problems)
 	l := limiter.Limit{Algorithm: limiter.SlidingLog}
 	d.object(n, fields{
 		"requests":  func(n node) { l.Requests = d.integer(n, 1, limiter.MaxRequests) },
@@ -176,20 +190,15 @@ func (d *decoder) limit(n node) limiter.Limit {
 	if l.Algorithm == limiter.SlidingLog && l.Requests > maxLogRequest {
 		d.problem(join(n.path, "requests"), fmt.Sprintf("%d: sliding_log remembers each request: want at most %d", l.Requests, maxLogRequest))
 	}
-	if len(d.problems) == before {
-		if err := l.Validate(); err != nil {
-			d.problem(n.path, err.Error())
-		}
-	}
 	return l
 }
 
 func (d *decoder) window(n node) time.Duration {
-	text := d.text(n)
 	if n.kind != '"' {
+		d.errorf(n, "want a string of "+durations)
 		return minWindow
 	}
-	window, err := duration(text)
+	window, err := duration(n.text)
 	switch {
 	case err != nil:
 		d.errorf(n, "%v", err)
@@ -229,13 +238,24 @@ func (d *decoder) action(n node) Action {
 }
 
 // token is a method or the name of a header (RFC 9110, 5.6.2).
-func (d *decoder) token(n node) string {
+func (d *decoder) token(n node, what string) string {
 	text := d.text(n)
 	bad := strings.IndexFunc(text, func(c rune) bool {
 		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
 	})
 	if n.kind == '"' && (text == "" || bad >= 0) {
-		d.errorf(n, "want a token, without blanks")
+		d.errorf(n, "not a %s: want letters, digits, - or _, and no blanks", what)
+	}
+	return text
+}
+
+// method is a token; the methods that everybody knows are in upper case, and
+// would never match in lower.
+func (d *decoder) method(n node) string {
+	text := d.token(n, "method")
+	upper := strings.ToUpper(text)
+	if text != upper && slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"}, upper) {
+		d.errorf(n, "methods are case-sensitive, did you mean %q?", upper)
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,9 +51,9 @@ func (d *decoder) object(n node, known fields, required ...string) {
 		set, ok := known[m.name]
 		switch {
 		case !ok:
-			d.errorf(m.value, "unknown field%s", suggestion(m.name, known))
+			d.problem(m.value.path, "unknown field"+suggestion(m.name, known))
 		case seen[m.name]:
-			d.errorf(m.value, "the field is given twice")
+			d.problem(m.value.path, "the field is given twice")
 		default:
 			set(m.value)
 		}
@@ -68,7 +69,7 @@ func (d *decoder) object(n node, known fields, required ...string) {
 // oneOf is an object of exactly one field, whose name is what it is.
 func (d *decoder) oneOf(n node, known fields) {
 	if n.kind == '{' && len(n.members) != 1 {
-		d.errorf(n, "want exactly one of %s", list(known))
+		d.errorf(n, "want exactly %s", list(known))
 		return
 	}
 	d.object(n, known)
@@ -101,7 +102,7 @@ func (d *decoder) bool(n node) bool {
 // choice is a string that is one of the given.
 func (d *decoder) choice(n node, choices ...string) string {
 	if n.kind != '"' || !slices.Contains(choices, n.text) {
-		d.errorf(n, "want one of %s", quoted(choices))
+		d.errorf(n, "want %s", either(choices))
 		return choices[0]
 	}
 	return n.text
@@ -126,7 +127,13 @@ func list(known fields) string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return quoted(names)
+	return either(names)
 }
 
-func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
+// either says what is wanted where there is a choice, if there is one.
+func either(choices []string) string {
+	if len(choices) == 1 {
+		return strconv.Quote(choices[0])
+	}
+	return `one of "` + strings.Join(choices, `", "`) + `"`
+}

@@ -82,7 +82,8 @@ func (e *Evaluator) Fail(err error) Verdict { return e.fail(limiter.Result{}, er
 
 // collect lists the outcomes and the charges of the rules that match, the nth
 // charge belonging to the nth outcome that is Allowed so far. It returns the
-// first rule that rejects the request for want of a key.
+// first rule that rejects the request for want of a key. After an error it
+// goes on to list the rules that match, all of which have failed.
 func (e *Evaluator) collect(req Request) (rejected *Rule, err error) {
 	method, path, err := e.line(req)
 	if err != nil {
@@ -93,10 +94,13 @@ func (e *Evaluator) collect(req Request) (rejected *Rule, err error) {
 			continue
 		}
 		e.outcomes = append(e.outcomes, Outcome{Rule: i})
-		key, complete, err := rule.appendKey(e.key[:0], req)
-		e.key = key
 		if err != nil {
-			return nil, fmt.Errorf("rule %q: %w", rule.Name, err)
+			continue
+		}
+		var complete bool
+		if e.key, complete, err = rule.appendKey(e.key[:0], req); err != nil {
+			err = fmt.Errorf("rule %q: %w", rule.Name, err)
+			continue
 		}
 		if !complete {
 			e.outcomes[len(e.outcomes)-1].Kind = MissingKey
@@ -105,9 +109,9 @@ func (e *Evaluator) collect(req Request) (rejected *Rule, err error) {
 			}
 			continue
 		}
-		e.charge(rule, e.table.Fingerprint(key))
+		e.charge(rule, e.table.Fingerprint(e.key))
 	}
-	return rejected, nil
+	return rejected, err
 }
 
 // line returns what the matches need of the request line.
@@ -170,7 +174,7 @@ func (e *Evaluator) verdict(result limiter.Result) Verdict {
 				refusing, wait = e.policy.Rules[o.Rule].Name, c.Decision.RetryAfter
 			}
 		case c.Full:
-			o.Kind = Full
+			o.Kind, o.Decision = Full, nil
 		}
 	}
 	switch {

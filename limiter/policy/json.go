@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -34,24 +35,32 @@ func parse(data []byte) (node, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return node{}, errors.New("the configuration is empty")
 	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return node{}, errors.New("the configuration is UTF-16: want UTF-8")
+	}
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	n, err := read(d, "", 0)
 	if err != nil {
-		return node{}, fmt.Errorf("not valid JSON at byte %d: %w", d.InputOffset(), plain(err))
+		return node{}, invalid(d.InputOffset(), err)
 	}
+	end := d.InputOffset()
 	if _, err := d.ReadToken(); err != io.EOF {
-		return node{}, fmt.Errorf("not valid JSON at byte %d: something follows the configuration", d.InputOffset())
+		return node{}, invalid(end, errors.New("something follows the configuration"))
 	}
 	return n, nil
 }
 
-// plain takes jsontext's own wording of where an error is off it.
-func plain(err error) error {
+// invalid says what is wrong and where, which jsontext knows better than the
+// caller, but words for programmers.
+func invalid(at int64, err error) error {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
-		return syntactic.Err
+		at, err = syntactic.ByteOffset, syntactic.Err
 	}
-	return err
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the configuration ends too early")
+	}
+	return fmt.Errorf("not valid JSON at byte %d: %w", at, err)
 }
 
 func read(d *jsontext.Decoder, path string, depth int) (node, error) {
@@ -103,7 +112,12 @@ func (n *node) readItems(d *jsontext.Decoder, depth int) error {
 	return err
 }
 
+// join leads from an object to a member. A name that would blur the path, or
+// break the line, is quoted.
 func join(path, name string) string {
+	if q := strconv.Quote(name); name == "" || len(q) > len(name)+2 || strings.ContainsAny(name, " .:;[]") {
+		return path + "[" + q + "]"
+	}
 	if path == "" {
 		return name
 	}

@@ -49,8 +49,9 @@ type clientIPSource struct{ ipv4Prefix, ipv6Prefix int }
 // wholeClientIP is what stands in for a missing part by default.
 var wholeClientIP = clientIPSource{ipv4Prefix: 32, ipv6Prefix: 64}
 
-// value returns 4 or 16 bytes, or, for something that is no IP address, such
-// as the name of a Unix socket, what the proxy said.
+// value returns the 4 or 16 bytes of the network's first address after their
+// number, or, for something that is no IP address, such as the name of a Unix
+// socket, what the proxy said after a 0, so that neither is taken for the other.
 func (s clientIPSource) value(r Request) (string, error) {
 	text, err := r.ClientAddress()
 	if err != nil || text == "" {
@@ -58,7 +59,7 @@ func (s clientIPSource) value(r Request) (string, error) {
 	}
 	addr, ok := parseAddress(text)
 	if !ok {
-		return text, nil
+		return "\x00" + text, nil
 	}
 	bits := s.ipv6Prefix
 	if addr.Is4() {
@@ -68,7 +69,8 @@ func (s clientIPSource) value(r Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(network.Addr().AsSlice()), nil
+	first := network.Addr().AsSlice()
+	return string(append([]byte{byte(len(first))}, first...)), nil
 }
 
 // parseAddress reads an address with or without a port. An IPv4 address

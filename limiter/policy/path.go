@@ -9,7 +9,9 @@ import (
 // and key see: query and fragment cut, escapes of unreserved characters
 // decoded and the hexadecimal digits of all others in upper case, slashes
 // merged and dot segments resolved (RFC 3986, 5.2.4 and 6.2.2). Case, a slash
-// at the end and an escaped slash are kept, and so is an escape that is none.
+// at the end and an escaped slash are kept. A percent sign that begins no
+// escape stands for itself and becomes %25, so that what is decoded around it
+// cannot turn it into the beginning of one.
 func normalizePath(path string) string {
 	if i := strings.IndexAny(path, "?#"); i >= 0 {
 		path = path[:i]
@@ -53,8 +55,12 @@ func decodeUnreserved(path string) string {
 	}
 	out := make([]byte, 0, len(path))
 	for i := 0; i < len(path); i++ {
-		if path[i] != '%' || i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2]) {
+		if path[i] != '%' {
 			out = append(out, path[i])
+			continue
+		}
+		if i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2]) {
+			out = append(out, "%25"...)
 			continue
 		}
 		if b := unhex(path[i+1])<<4 | unhex(path[i+2]); isUnreserved(b) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -42,10 +43,13 @@ func whole(text string) (value int64, ok bool) {
 	return value, err == nil && -maxWhole <= value && value <= maxWhole
 }
 
+// durations says what duration reads.
+const durations = `numbers with units, such as "500ms", "1m", "1h30m" or "1d"`
+
 // duration reads numbers with units, largest first: "500ms", "1h30m", "1d".
 // A day is 24 hours.
 func duration(text string) (time.Duration, error) {
-	notOne := fmt.Errorf(`not a duration: want numbers with units, such as "500ms", "1m", "1h30m" or "1d"`)
+	notOne := errors.New("not a duration: want " + durations)
 	rest, sum := text, time.Duration(0)
 	if days, after, ok := strings.Cut(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
@@ -77,7 +81,7 @@ func suggestion(name string, known fields) string {
 		}
 	}
 	if best == "" {
-		return ", want one of " + list(known)
+		return ", want " + list(known)
 	}
 	return fmt.Sprintf(", did you mean %q?", best)
 }
