@@ -1,0 +1,138 @@
+//go:build wasip1
+
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"github.com/weirproxy/weir/limiter"
+)
+
+// The SDK's wrappers of these host calls do not serve here: they allocate
+// results on the heap, panic on a status, read the clock twice, or leave out
+// the response code details. The calls themselves are those of the proxy-wasm
+// ABI 0.2.0 and of WASI preview 1.
+
+//go:wasmimport wasi_snapshot_preview1 clock_time_get
+func clockTimeGet(id uint32, precision uint64, nanoseconds unsafe.Pointer) uint32
+
+//go:wasmimport env proxy_get_header_map_value
+func proxyGetHeaderMapValue(mapType uint32, key *byte, keySize int32, value, size unsafe.Pointer) status
+
+//go:wasmimport env proxy_get_property
+func proxyGetProperty(path *byte, pathSize int32, value, size unsafe.Pointer) status
+
+//go:wasmimport env proxy_get_shared_data
+func proxyGetSharedData(key *byte, keySize int32, value, size, cas unsafe.Pointer) status
+
+//go:wasmimport env proxy_set_shared_data
+func proxySetSharedData(key *byte, keySize int32, value *byte, valueSize int32, cas uint32) status
+
+//go:wasmimport env proxy_send_local_response
+func proxySendLocalResponse(code uint32, details *byte, detailsSize int32, body *byte, bodySize int32,
+	headers *byte, headersSize int32, grpcStatus int32) status
+
+//go:wasmimport env proxy_define_metric
+func proxyDefineMetric(kind uint32, name *byte, nameSize int32, id unsafe.Pointer) status
+
+//go:wasmimport env proxy_increment_metric
+func proxyIncrementMetric(id uint32, offset int64) status
+
+//go:wasmimport env proxy_record_metric
+func proxyRecordMetric(id uint32, value uint64) status
+
+// A status is what a host call returns.
+type status uint32
+
+const (
+	statusOK          status = 0
+	statusNotFound    status = 1
+	statusCasMismatch status = 8
+)
+
+// err says which call failed, and how; nothing of what was asked for.
+func (s status) err(call string) error {
+	if s == statusOK {
+		return nil
+	}
+	return fmt.Errorf("%s: status %d", call, uint32(s))
+}
+
+// Where host calls leave their results. The VM has one thread, and a variable
+// of a function would escape to the heap on every call.
+var returned struct {
+	value       *byte
+	size        int32
+	cas         uint32
+	metric      uint32
+	nanoseconds uint64
+}
+
+func valueAt() (value, size unsafe.Pointer) {
+	returned.value, returned.size = nil, 0
+	return unsafe.Pointer(&returned.value), unsafe.Pointer(&returned.size)
+}
+
+// bytes returns the value that the last call left.
+func bytes() []byte {
+	if returned.value == nil || returned.size <= 0 {
+		return nil
+	}
+	return unsafe.Slice(returned.value, returned.size)
+}
+
+// text is bytes as a string, without a copy: nobody writes to that memory.
+func text() string {
+	b := bytes()
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// monotonic is the steady clock, which has one origin for all workers.
+const monotonic = 1
+
+func now() (limiter.Instant, error) {
+	if errno := clockTimeGet(monotonic, 1, unsafe.Pointer(&returned.nanoseconds)); errno != 0 {
+		return 0, fmt.Errorf("clock_time_get: errno %d", errno)
+	}
+	return limiter.Instant(returned.nanoseconds / 1000), nil
+}
+
+const requestHeaders = 0
+
+// header returns the first request header of the name, empty if there is none.
+func header(name string) (string, error) {
+	value, size := valueAt()
+	s := proxyGetHeaderMapValue(requestHeaders, unsafe.StringData(name), int32(len(name)), value, size)
+	if s == statusNotFound {
+		return "", nil
+	}
+	return text(), s.err("proxy_get_header_map_value")
+}
+
+// property returns a property of the stream, whose path is joined by NUL
+// bytes; empty if there is none.
+func property(path string) (string, error) {
+	value, size := valueAt()
+	s := proxyGetProperty(unsafe.StringData(path), int32(len(path)), value, size)
+	if s == statusNotFound {
+		return "", nil
+	}
+	return text(), s.err("proxy_get_property")
+}
+
+// appendPairs appends headers as the ABI serialises them: their number, the
+// sizes of all names and values, then each with a NUL byte after it.
+func appendPairs(b []byte, pairs [][2]string) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(pairs)))
+	for _, p := range pairs {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p[0])))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(p[1])))
+	}
+	for _, p := range pairs {
+		b = append(append(b, p[0]...), 0)
+		b = append(append(b, p[1]...), 0)
+	}
+	return b
+}
