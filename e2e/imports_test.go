@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const root = "github.com/weirproxy/weir/"
+
+// TestImports holds the direction of imports: what each part may import
+// besides the standard library, which for the core has no clock, no I/O and no
+// goroutines in it.
+func TestImports(t *testing.T) {
+	for _, rule := range []struct {
+		packages string
+		wasm     bool
+		allowed  []string
+		denied   []string
+	}{
+		{packages: "limiter",
+			allowed: []string{"github.com/dchest/siphash"},
+			denied:  []string{"os", "io", "net", "net/http", "log", "log/slog", "context"}},
+		{packages: "limiter/policy",
+			allowed: []string{root + "limiter", "github.com/go-json-experiment/json/jsontext"},
+			denied:  []string{"os", "net", "net/http", "log", "log/slog", "context", "sync"}},
+		{packages: "plugin", wasm: true,
+			allowed: []string{root + "limiter", root + "limiter/policy", "github.com/proxy-wasm/proxy-wasm-go-sdk/"},
+			denied:  []string{"os", "net", "net/http", "time", "sync", "context"}},
+		{packages: "e2e/wasmhost", allowed: []string{"github.com/tetratelabs/wazero/"}},
+		{packages: "e2e/envoyproc"},
+		{packages: "e2e/scenario"},
+		{packages: "e2e/demo", allowed: []string{root + "e2e/envoyproc"}},
+	} {
+		for _, path := range imports(t, rule.packages, rule.wasm) {
+			standard := !strings.Contains(strings.Split(path, "/")[0], ".")
+			if standard && !contains(rule.denied, path) || !standard && contains(rule.allowed, path) {
+				continue
+			}
+			t.Errorf("%s imports %s", rule.packages, path)
+		}
+	}
+}
+
+// contains says whether a path is in the list, or below an entry that ends in /.
+func contains(list []string, path string) bool {
+	for _, entry := range list {
+		if path == entry || strings.HasSuffix(entry, "/") && strings.HasPrefix(path+"/", entry) {
+			return true
+		}
+	}
+	return false
+}
+
+func imports(t *testing.T, path string, wasm bool) []string {
+	t.Helper()
+	list := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, root+path)
+	list.Stderr = os.Stderr
+	if wasm {
+		list.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	}
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
+}

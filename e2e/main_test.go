@@ -1,0 +1,48 @@
+package e2e
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/weirproxy/weir/e2e/scenario"
+)
+
+const (
+	modulePath = "../build/weir.wasm"
+	ladderPath = "../limiter/testdata/ladder.json"
+)
+
+// readModule returns the built module.
+func readModule(t testing.TB) []byte {
+	t.Helper()
+	module, err := os.ReadFile(modulePath)
+	if err != nil {
+		t.Fatalf("%v: make build makes it", err)
+	}
+	return module
+}
+
+// scenarios returns all scenarios, the traces in the given unit.
+func scenarios(t testing.TB, unit func(window int64) time.Duration) []scenario.Scenario {
+	t.Helper()
+	all, err := scenario.Load(os.DirFS("scenarios"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ladder, err := os.ReadFile(ladderPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces, err := scenario.Ladder(ladder, "sliding_log", unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(traces) < 7 {
+		t.Fatalf("only %d traces of the sliding log", len(traces))
+	}
+	return append(all, traces...)
+}
+
+// seconds lets the unit of every trace be a second.
+func seconds(int64) time.Duration { return time.Second }
