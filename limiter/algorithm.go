@@ -11,22 +11,28 @@ type algorithm interface {
 	take(dst, state []byte, now Instant, cost int64) ([]byte, outcome)
 
 	// refund appends to dst the state without the cost units that a take
-	// charged at the given time. Units that have left the window meanwhile
-	// are not missed.
-	refund(dst, state []byte, charged Instant, cost int64) []byte
+	// charged. Units that have left meanwhile are not missed.
+	refund(dst, state []byte, r receipt, cost int64) []byte
 
-	// pending returns the units that are younger than the window.
+	// pending returns the units that are younger than the window, or what
+	// the algorithm knows of them.
 	pending(state []byte, now Instant) int64
 
-	// id tells the states of one limit from those of another in an entry,
-	// across reloads: whatever changes it starts the limit afresh.
-	id() uint16
+	// shape is what a state can only be read with: whatever changes it
+	// starts the limit afresh.
+	shape() []int64
 }
 
 // An outcome is a decision and what else its caller must know.
 type outcome struct {
 	Decision
-	charged Instant // the time at which the units were recorded, for refund
-	rebased bool    // the state was re-anchored: keep it even if refused
-	corrupt bool    // the state could not be decoded
+	receipt
+	rebased bool // the state was re-anchored: keep it even if refused
+	corrupt bool // the state could not be decoded
+}
+
+// A receipt is what refund must know of a charge.
+type receipt struct {
+	at     Instant // when the units were recorded
+	before level   // what a bucket held just before
 }

@@ -27,25 +27,25 @@ type Charge struct {
 	// nothing is counted; Evicted that a live entry made way for it.
 	Full, Evicted bool
 
-	charged []Instant // when each limit recorded the charge
-	rebased bool      // some state was re-anchored
-	corrupt bool      // some state could not be decoded
+	receipts []receipt // of each limit
+	rebased  bool      // some state was re-anchored
+	corrupt  bool      // some state could not be decoded
 }
 
 // take decides on the states of an entry and appends the next ones to dst: all
 // limits charged, or, if one refuses, none. next is then shorter than dst was
 // only if no state is left, and write says whether it must be kept at all.
 func (c *Charge) take(dst, states []byte, now Instant) (next []byte, write bool) {
-	c.Each, c.charged = c.Each[:0], c.charged[:0]
+	c.Each, c.receipts = c.Each[:0], c.receipts[:0]
 	c.rebased, c.corrupt = false, false
 	allowed, start := true, len(dst)
-	for _, a := range c.Limits.algorithms {
-		at := len(dst)
+	for i, a := range c.Limits.algorithms {
+		id, at := c.Limits.ids[i], len(dst)
 		var o outcome
-		dst, o = a.take(openState(dst, a.id()), state(states, a.id()), now, c.Cost)
+		dst, o = a.take(openState(dst, id), state(states, id), now, c.Cost)
 		dst = sealState(dst, at)
 		c.Each = append(c.Each, o.Decision)
-		c.charged = append(c.charged, o.charged)
+		c.receipts = append(c.receipts, o.receipt)
 		c.rebased = c.rebased || o.rebased
 		c.corrupt = c.corrupt || o.corrupt
 		allowed = allowed && o.Allowed
@@ -77,9 +77,9 @@ func (c *Charge) bind() {
 
 // settle appends the states as they are at now, charged with nothing.
 func (c *Charge) settle(dst, states []byte, now Instant) []byte {
-	for _, a := range c.Limits.algorithms {
-		at := len(dst)
-		dst, _ = a.take(openState(dst, a.id()), state(states, a.id()), now, 0)
+	for i, a := range c.Limits.algorithms {
+		id, at := c.Limits.ids[i], len(dst)
+		dst, _ = a.take(openState(dst, id), state(states, id), now, 0)
 		dst = sealState(dst, at)
 	}
 	return dst
@@ -88,8 +88,8 @@ func (c *Charge) settle(dst, states []byte, now Instant) []byte {
 // refund appends the states without what an earlier take charged.
 func (c *Charge) refund(dst, states []byte) []byte {
 	for i, a := range c.Limits.algorithms {
-		at := len(dst)
-		dst = a.refund(openState(dst, a.id()), state(states, a.id()), c.charged[i], c.Cost)
+		id, at := c.Limits.ids[i], len(dst)
+		dst = a.refund(openState(dst, id), state(states, id), c.receipts[i], c.Cost)
 		dst = sealState(dst, at)
 	}
 	return dst

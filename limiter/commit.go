@@ -79,13 +79,12 @@ func (r *request) refundPage(p *page) (done bool) {
 // refund takes one charge out of its entry. The entry keeps its expiry and its
 // load, which the next charge brings up to date.
 func (r *request) refund(p *page, c *Charge) {
-	e, known, _ := find(p.value, c.Key, r.now)
-	if !known || c.Full {
+	e, _ := find(p.value, c.Key, r.now)
+	if len(e.states) == 0 || c.Full {
 		return
 	}
 	r.states = c.refund(r.states[:0], e.states)
-	e.states = r.states
-	p.put(e, 0, r.now)
+	p.put(entry{key: e.key, expiry: e.expiry, load: e.load, states: r.states}, e, 0, r.now)
 }
 
 // reanchor keeps, of a request that is refused, only what it found out about
@@ -101,12 +100,12 @@ func (r *request) reanchor() {
 		if err == nil {
 			err = p.load(r.table.store)
 		}
-		e, known, _ := find(p.value, c.Key, r.now)
-		if err != nil || !known {
+		e, _ := find(p.value, c.Key, r.now)
+		if err != nil || len(e.states) == 0 {
 			continue
 		}
 		r.states = c.settle(r.states[:0], e.states, r.now)
-		p.put(c.entry(r.states, r.now), 0, r.now)
+		p.put(c.entry(r.states, r.now), e, 0, r.now)
 		_, _ = p.swap(r.table.store)
 	}
 }

@@ -13,6 +13,34 @@
 // whose RetryAfter is a promise: whoever waits that long is admitted, if nobody
 // else used the key meanwhile.
 //
+// A program that limits keys in its own memory needs [New] and nothing else:
+//
+//	l, err := limiter.New(100_000, limiter.Limit{Requests: 100, Window: time.Minute})
+//	d := l.Take(user, time.Now())
+//
+// # Which algorithm
+//
+// They all answer with the same Decision. Space is that of one limit's state,
+// without the entry of about 18 bytes around it; n is the number of requests in
+// the window, at most the limit.
+//
+//	algorithm        space           time   at most in a window      refuses without need
+//	sliding_log      10 + 3..5·n     O(1)*  limit: exact             never
+//	sliding_buckets  10 + 3..5·slots O(1)*  limit                    for up to one slot
+//	sliding_counter  9..17 bytes     O(1)   2·limit-1: an estimate   if the traffic was uneven
+//	token_bucket     9..19 bytes     O(1)   burst + limit            never, by its own rule
+//	leaky_bucket     the same bucket by its other name (GCRA)
+//	fixed_window     8..12 bytes     O(1)   2·limit, in a moment     never, by its own rule
+//
+//	* amortised: each event is dropped once. What is copied when a state is
+//	  stored is its space.
+//
+// Take [SlidingLog] unless its space hurts: it does what people think a limit
+// does. Take [SlidingBuckets] for long windows and large limits. Take
+// [TokenBucket] where a steady rate matters more than the count in any window.
+// [SlidingCounter] and [FixedWindow] are for those who must behave as another
+// system does.
+//
 // # How a request is decided
 //
 // Take loads the shard of each key once, lets each limit's algorithm turn the

@@ -108,8 +108,8 @@ func (c client) kept(key string) (times []int64) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	e, _, _ := find(value, fp, minInstant)
-	log, _ := decodeEvents(state(e.states, c.limits.algorithms[0].id()))
+	e, _ := find(value, fp, minInstant)
+	log, _ := decodeEvents(state(e.states, c.limits.ids[0]))
 	for ; log.used > 0; log.drop() {
 		for range log.first {
 			times = append(times, int64(log.oldest/second))

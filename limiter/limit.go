@@ -16,7 +16,9 @@ const (
 type Algorithm string
 
 // SlidingLog is exact: it remembers when each request came, so that no window
-// of the given length, wherever it starts, holds more than the limit.
+// of the given length, wherever it starts, holds more than the limit. It is
+// the default. The other algorithms are documented where they are defined, and
+// compared in the package comment.
 const SlidingLog Algorithm = "sliding_log"
 
 // A Limit is a number of requests per window, and how to count them.
@@ -31,6 +33,15 @@ type Limit struct {
 	// Window is the length of the window, a whole number of microseconds
 	// from one to MaxWindow.
 	Window time.Duration
+
+	// Burst is the capacity of TokenBucket and LeakyBucket, which are refilled
+	// with Requests units per Window: 1..MaxRequests, or 0 for Requests. The
+	// time to refill all of it must not exceed MaxWindow.
+	Burst int64
+
+	// Buckets is the number of slots of SlidingBuckets: 1..MaxBuckets, or 0
+	// for DefaultBuckets.
+	Buckets int
 
 	// Inclusive keeps a request counted at exactly Window after it came:
 	// while age <= Window instead of age < Window. SlidingLog only.
@@ -57,10 +68,44 @@ func (l Limit) algorithm() (algorithm, error) {
 	case l.Window%time.Microsecond != 0:
 		return nil, fmt.Errorf("window %v is not a whole number of microseconds", l.Window)
 	}
+	if err := l.validateOptions(); err != nil {
+		return nil, err
+	}
 	switch l.Algorithm {
 	case "", SlidingLog:
 		return newSlidingLog(l), nil
+	case SlidingBuckets:
+		return newSlidingBuckets(l), nil
+	case SlidingCounter:
+		return newSlidingCounter(l), nil
+	case TokenBucket, LeakyBucket:
+		return newTokenBucket(l), nil
+	case FixedWindow:
+		return newFixedWindow(l), nil
 	default:
 		return nil, fmt.Errorf("unknown algorithm %q", l.Algorithm)
 	}
+}
+
+// validateOptions checks the fields that only some algorithms have.
+func (l Limit) validateOptions() error {
+	isBucket := l.Algorithm == TokenBucket || l.Algorithm == LeakyBucket
+	switch {
+	case l.Burst != 0 && !isBucket:
+		return errors.New("only token_bucket and leaky_bucket have a burst")
+	case l.Burst < 0 || l.Burst > MaxRequests:
+		return fmt.Errorf("burst %d is not in 1..%d", l.Burst, MaxRequests)
+	case l.Buckets != 0 && l.Algorithm != SlidingBuckets:
+		return errors.New("only sliding_buckets has buckets")
+	case l.Buckets < 0 || l.Buckets > MaxBuckets:
+		return fmt.Errorf("buckets %d is not in 1..%d", l.Buckets, MaxBuckets)
+	case l.Inclusive && l.Algorithm != "" && l.Algorithm != SlidingLog:
+		return errors.New("only sliding_log can be inclusive")
+	case isBucket:
+		a := newTokenBucket(l)
+		if refill := a.draining(level{units: a.burst}); refill > MaxWindow.Microseconds() {
+			return fmt.Errorf("burst %d at %d per %v takes above 366 days to refill", a.burst, l.Requests, l.Window)
+		}
+	}
+	return nil
 }

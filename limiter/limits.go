@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ const MaxLimits = 16
 type Limits struct {
 	limits     []Limit
 	algorithms []algorithm
+	ids        []uint16 // of the algorithms' states
 }
 
 // NewLimits checks the limits and makes them ready to use. Two limits of the
@@ -31,19 +33,26 @@ func NewLimits(limits ...Limit) (*Limits, error) {
 	l := &Limits{limits: append([]Limit(nil), limits...)}
 	for i, limit := range limits {
 		a, err := limit.algorithm()
-		if err == nil && l.has(a.id()) {
-			err = errSameWindow
-		}
 		if err != nil {
 			return nil, &LimitError{i, err}
 		}
-		l.algorithms = append(l.algorithms, a)
+		id := limitID(limit.Algorithm, a.shape())
+		if slices.Contains(l.ids, id) {
+			return nil, &LimitError{i, errSameWindow}
+		}
+		l.algorithms, l.ids = append(l.algorithms, a), append(l.ids, id)
 	}
 	return l, nil
 }
 
-func (l *Limits) has(id uint16) bool {
-	return slices.ContainsFunc(l.algorithms, func(a algorithm) bool { return a.id() == id })
+// capacity is the largest cost that can ever be admitted.
+func (l *Limits) capacity() int64 {
+	capacity := int64(MaxRequests)
+	for _, a := range l.algorithms {
+		_, o := a.take(nil, nil, 0, 0)
+		capacity = min(capacity, o.Limit)
+	}
+	return capacity
 }
 
 // A LimitError says which of several limits is wrong.
@@ -65,9 +74,10 @@ func (l *Limits) Len() int { return len(l.limits) }
 // At returns the limit of the given index.
 func (l *Limits) At(i int) Limit { return l.limits[i] }
 
-// limitID derives an algorithm's id from its name and what shapes its state.
-// It is part of the stored format: changing it starts every window afresh.
-func limitID(a Algorithm, shape ...int64) uint16 {
+// limitID tells the states of one limit from those of another in an entry. It
+// is part of the stored format: changing it starts every window afresh.
+func limitID(a Algorithm, shape []int64) uint16 {
+	a = cmp.Or(a, SlidingLog)
 	h := uint64(14695981039346656037) // FNV-1a, folded to 16 bits
 	mix := func(b byte) { h = (h ^ uint64(b)) * 1099511628211 }
 	for i := range len(a) {

@@ -16,41 +16,67 @@ type page struct {
 func (p *page) load(store Store) (err error) {
 	p.changed = false
 	p.value, p.version, err = store.Load(p.shard, p.buf)
-	p.keep()
 	return err
 }
 
-// keep remembers the largest memory that the value has had.
-func (p *page) keep() {
+// forget drops the value. What the page loaded is the page's own, and if it is
+// the largest memory so far it serves the next load.
+func (p *page) forget() {
 	if cap(p.value) > cap(p.buf) {
 		p.buf = p.value[:0]
 	}
+	p.value = nil
 }
 
 func (p *page) swap(store Store) (stored bool, err error) {
 	return store.Swap(p.shard, p.value, p.version)
 }
 
-// put writes an entry over the one that the key has, or as a new one, and
-// drops what has expired. A new entry that finds the shard full takes the
-// place of the one with the least load; if all are at their limit, full is
-// reported and the entry is not written.
-func (p *page) put(e entry, capacity int, now Instant) (full, evicted, corrupt bool) {
-	var s survey
-	p.value, s = compact(p.value, e.key, now)
-	p.entry = appendEntry(p.entry[:0], e)
-	if s.own.key == 0 && s.live >= capacity {
-		if s.victim.load == fullLoad {
-			return true, false, s.corrupt
+// put writes an entry over old, the one that the key has, or as a new one if
+// that is none.
+func (p *page) put(e, old entry, capacity int, now Instant) (full, evicted, corrupt bool) {
+	if old.key == 0 {
+		if full, evicted, corrupt = p.makeRoom(capacity, now); full {
+			return full, evicted, corrupt
 		}
-		evicted = true
-		p.value = slices.Delete(p.value, s.victim.from, s.victim.to)
+		old.from, old.to = len(p.value), len(p.value)
 	}
-	if s.own.key == 0 {
-		s.own.from, s.own.to = len(p.value), len(p.value)
-	}
-	p.value = slices.Replace(p.value, s.own.from, s.own.to, p.entry...)
+	p.entry = appendEntry(p.entry[:0], e)
+	p.value = splice(p.value, old.from, old.to, p.entry)
 	p.changed = true
-	p.keep()
-	return false, evicted, s.corrupt
+	return full, evicted, corrupt
+}
+
+// makeRoom makes room for a new entry: what has expired is dropped, and if the
+// shard is full even so, the entry with the least load. If all are at their
+// limit the shard stays full.
+func (p *page) makeRoom(capacity int, now Instant) (full, evicted, corrupt bool) {
+	var s survey
+	p.value, s = compact(p.value, now)
+	if s.live < capacity {
+		return false, false, s.corrupt
+	}
+	if s.victim.load == fullLoad {
+		return true, false, s.corrupt
+	}
+	p.value = slices.Delete(p.value, s.victim.from, s.victim.to)
+	return false, true, s.corrupt
+}
+
+// splice puts b in place of value[from:to]. Where that needs more memory it
+// takes little more than it needs: many shards hold on to it.
+func splice(value []byte, from, to int, b []byte) []byte {
+	size := len(value) - (to - from) + len(b)
+	if size > cap(value) {
+		grown := make([]byte, size, size+size/8)
+		copy(grown, value[:from])
+		copy(grown[from+len(b):], value[to:])
+		copy(grown[from:], b)
+		return grown
+	}
+	after := value[to:]
+	value = value[:size]
+	copy(value[from+len(b):], after)
+	copy(value[from:], b)
+	return value
 }

@@ -1,5 +1,7 @@
 package limiter
 
+import "fmt"
+
 // A request is one Take or Peek under way. It loads every shard that its
 // charges lie in once, changes the copies, and swaps them only if the whole is
 // admitted.
@@ -10,12 +12,23 @@ type request struct {
 	pages   []page
 	states  []byte // scratch for the next states of one entry
 	result  Result
+
+	single [1]Charge // of a Limiter
+	turn   uint      // of a Limiter's requests
 }
 
 func (r *request) do(t *Table, now Instant, charges []Charge, commit bool) (Result, error) {
 	r.table, r.now, r.charges = t, now, charges
 	r.pages, r.result = r.pages[:0], Result{}
 	defer r.forget()
+	for i := range charges {
+		if cost := charges[i].Cost; cost < 1 || cost > MaxRequests {
+			return r.result, fmt.Errorf("cost %d is not in 1..%d", cost, MaxRequests)
+		}
+	}
+	if m, ok := t.store.(*Memory); ok && commit && len(charges) == 1 {
+		return r.inPlace(m)
+	}
 	for i := range charges {
 		p, err := r.page(&charges[i])
 		if err != nil {
@@ -37,11 +50,31 @@ func (r *request) do(t *Table, now Instant, charges []Charge, commit bool) (Resu
 	return r.result, err
 }
 
+// inPlace is do for one charge on a Memory.
+func (r *request) inPlace(m *Memory) (Result, error) {
+	c := &r.charges[0]
+	p := r.newPage(r.table.shardOf(c.Key))
+	s, err := m.shard(p.shard)
+	if err != nil {
+		return r.result, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.value, p.changed = s.value, false
+	r.decide(p, c)
+	s.value, p.value = p.value, nil // the page must not keep it
+	if p.changed {
+		s.version++
+	}
+	r.result.Admitted, err = r.verdict()
+	return r.result, err
+}
+
 // forget drops what belongs to the caller or the Store and keeps the memory.
 func (r *request) forget() {
 	r.table, r.charges = nil, nil
 	for i := range r.pages {
-		r.pages[i].value = nil
+		r.pages[i].forget()
 	}
 }
 
@@ -53,29 +86,31 @@ func (r *request) page(c *Charge) (*page, error) {
 			return &r.pages[i], nil
 		}
 	}
+	p := r.newPage(shard)
+	return p, p.load(r.table.store)
+}
+
+// newPage returns one more page, with the memory of one of an earlier request.
+func (r *request) newPage(shard uint32) *page {
 	if len(r.pages) < cap(r.pages) {
-		r.pages = r.pages[:len(r.pages)+1] // with the memory of an earlier request
+		r.pages = r.pages[:len(r.pages)+1]
 	} else {
 		r.pages = append(r.pages, page{})
 	}
 	p := &r.pages[len(r.pages)-1]
 	p.shard = shard
-	return p, p.load(r.table.store)
+	return p
 }
 
 // decide answers one charge on what its page says, and changes the page.
 func (r *request) decide(p *page, c *Charge) {
-	e, known, corrupt := find(p.value, c.Key, r.now)
-	if !known {
-		e.states = nil
-	}
-	var write bool
-	r.states, write = c.take(r.states[:0], e.states, r.now)
+	e, corrupt := find(p.value, c.Key, r.now)
 	c.Full, c.Evicted = false, false
-	if write {
-		c.Full, c.Evicted, corrupt = p.put(c.entry(r.states, r.now), r.table.capacity(p.shard), r.now)
+	var write, foreign bool
+	if r.states, write = c.take(r.states[:0], e.states, r.now); write {
+		c.Full, c.Evicted, foreign = p.put(c.entry(r.states, r.now), e, r.table.capacity(p.shard), r.now)
 	}
-	if corrupt || c.corrupt {
+	if corrupt || foreign || c.corrupt {
 		r.result.Corrupt++
 	}
 }

@@ -30,23 +30,42 @@ type entry struct {
 	from, to int // where the entry lies in the value
 }
 
-// entryAt decodes the entry that begins at from; not ok at the end of the
-// value and where nothing sensible follows.
+// entryEnd returns where the states of the entry that begins at from begin and
+// end; not ok at the end of the value and where nothing sensible follows.
+func entryEnd(value []byte, from int) (states, to int, ok bool) {
+	size := from + entryFixed
+	if size >= len(value) {
+		return 0, 0, false
+	}
+	if n := int(value[size]); n < 0x80 { // most are
+		to = size + 1 + n
+		return size + 1, to, to <= len(value)
+	}
+	n, width := binary.Uvarint(value[size:])
+	if width <= 0 || n > uint64(len(value)-size-width) {
+		return 0, 0, false
+	}
+	return size + width, size + width + int(n), true
+}
+
+// entryAt decodes the entry that begins at from.
 func entryAt(value []byte, from int) (e entry, ok bool) {
-	b := value[from:]
-	if len(b) <= entryFixed {
-		return entry{from: from}, false
+	states, to, ok := entryEnd(value, from)
+	if !ok {
+		return entry{}, false
 	}
-	n, size := binary.Uvarint(b[entryFixed:])
-	if size <= 0 || n > uint64(len(b)-entryFixed-size) {
-		return entry{from: from}, false
-	}
-	e.key = Fingerprint(binary.LittleEndian.Uint64(b))
-	e.expiry = Instant(int64(binary.LittleEndian.Uint64(b[5:]))>>24) << expiryShift
-	e.load = b[13]
-	e.states = b[entryFixed+size : entryFixed+size+int(n)]
-	e.from, e.to = from, from+entryFixed+size+int(n)
-	return e, true
+	return entry{
+		key:    keyAt(value, from),
+		expiry: Instant(int64(binary.LittleEndian.Uint64(value[from+5:]))>>24) << expiryShift,
+		load:   value[from+13],
+		states: value[states:to],
+		from:   from,
+		to:     to,
+	}, true
+}
+
+func keyAt(value []byte, from int) Fingerprint {
+	return Fingerprint(binary.LittleEndian.Uint64(value[from:]))
 }
 
 // entries returns where the first entry of a value begins; not ok if the
@@ -61,20 +80,25 @@ func entries(value []byte) (from int, ok bool) {
 	return 1, true
 }
 
-// find returns the entry of a key. An expired one is as good as none.
-func find(value []byte, key Fingerprint, now Instant) (found entry, ok, corrupt bool) {
+// find returns the entry of a key, whose key is 0 if there is none. An expired
+// one comes without its states, which mean nothing any more.
+func find(value []byte, key Fingerprint, now Instant) (found entry, corrupt bool) {
 	from, known := entries(value)
 	for from < len(value) {
-		e, ok := entryAt(value, from)
+		_, to, ok := entryEnd(value, from)
 		if !ok {
-			return entry{}, false, true
+			return entry{}, true
 		}
-		if e.key == key {
-			return e, e.expiry > now, false
+		if keyAt(value, from) == key {
+			found, _ = entryAt(value, from)
+			if found.expiry <= now {
+				found.states = nil
+			}
+			return found, false
 		}
-		from = e.to
+		from = to
 	}
-	return entry{}, false, !known
+	return entry{}, !known
 }
 
 // appendEntry appends one entry; one without states is nothing.
@@ -91,16 +115,15 @@ func appendEntry(dst []byte, e entry) []byte {
 
 // A survey is what compact finds in a shard.
 type survey struct {
-	own     entry // the entry of the given key; key 0 if there is none
-	victim  entry // of the others, the one with the least load, among equals the first to expire
-	live    int   // the number of others
+	live    int   // the number of entries
+	victim  entry // the one with the least load, among equals the first to expire
 	expired int   // the number of entries dropped
 	corrupt bool  // something made no sense and was dropped too
 }
 
 // compact drops from a value, in place, the entries that have expired at now
-// and whatever makes no sense. The entries in the survey have no states.
-func compact(value []byte, key Fingerprint, now Instant) ([]byte, survey) {
+// and whatever makes no sense. The victim has no states.
+func compact(value []byte, now Instant) ([]byte, survey) {
 	from, known := entries(value)
 	s := survey{corrupt: !known}
 	if !known || len(value) == 0 {
@@ -123,19 +146,11 @@ func compact(value []byte, key Fingerprint, now Instant) ([]byte, survey) {
 			e.from, e.to = end, end+e.to-e.from
 		}
 		end = e.to
-		s.add(e, key)
+		if s.live == 0 || e.load < s.victim.load || e.load == s.victim.load && e.expiry < s.victim.expiry {
+			e.states = nil
+			s.victim = e
+		}
+		s.live++
 	}
 	return value[:end], s
-}
-
-func (s *survey) add(e entry, key Fingerprint) {
-	e.states = nil
-	if e.key == key {
-		s.own = e
-		return
-	}
-	if s.live == 0 || e.load < s.victim.load || e.load == s.victim.load && e.expiry < s.victim.expiry {
-		s.victim = e
-	}
-	s.live++
 }

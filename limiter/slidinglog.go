@@ -2,34 +2,54 @@ package limiter
 
 import "time"
 
-// slidingLog remembers every request. One that came at s counts at t while
-// t-s < window; an inclusive limit counts one microsecond longer, which is the
-// same thing at a resolution of one microsecond.
+// slidingLog remembers when each unit came. One that came at s counts at t
+// while t-s < window; an inclusive limit counts it one microsecond longer,
+// which is the same thing at a resolution of one microsecond.
+//
+// It remembers times by slots: all that comes within one slot counts as come
+// at its end, and so never leaves too early. A sliding log has slots of one
+// microsecond and is exact; sliding buckets have wider ones.
 //
 // Time: O(1) amortised. Each event is dropped once, from the front, after it
 // has left; a refusal walks only the events that must leave before the cost
 // fits. Space: at most Requests events of one to eight bytes each.
 type slidingLog struct {
 	limit  int64
-	window int64 // microseconds for which an event counts
+	window int64 // microseconds for which a unit counts
 	asked  int64 // the window as configured, which Pending counts in
+	slot   int64 // microseconds
 }
 
 func newSlidingLog(l Limit) slidingLog {
-	a := slidingLog{limit: l.Requests, asked: int64(l.Window / time.Microsecond)}
-	a.window = a.asked
+	asked := l.Window.Microseconds()
+	a := slidingLog{limit: l.Requests, window: asked, asked: asked, slot: 1}
 	if l.Inclusive {
 		a.window++
 	}
 	return a
 }
 
-func (a slidingLog) id() uint16 { return limitID(SlidingLog, a.asked) }
+func (a slidingLog) shape() []int64 { return []int64{a.asked, a.slot} }
+
+// slotEnd returns the last instant of the slot that t lies in.
+func (a slidingLog) slotEnd(t Instant) Instant {
+	if a.slot == 1 {
+		return t
+	}
+	return t.floor(a.slot).add(a.slot - 1)
+}
 
 func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	log, corrupt := decodeEvents(state)
-	at, rebased := a.settle(&log, now)
-	o := outcome{charged: at, rebased: rebased, corrupt: corrupt || log.bad}
+	rebased := a.settle(&log, now)
+	if log.bad {
+		log, corrupt = events{}, true
+	}
+	at := a.slotEnd(now)
+	if log.used > 0 {
+		at = max(at, log.latest)
+	}
+	o := outcome{receipt: receipt{at: at}, rebased: rebased, corrupt: corrupt}
 	o.Limit = a.limit
 	o.Allowed = log.used+cost <= a.limit
 	switch {
@@ -46,47 +66,50 @@ func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, ou
 			o.corrupt = true
 			return dst, o
 		}
-		o.RetryAfter = span(last.add(a.window).since(now))
+		o.RetryAfter = a.leaves(last, now)
 	}
 	o.Remaining = max(0, a.limit-log.used)
 	if log.used > 0 {
-		o.ResetAfter = span(log.latest.add(a.window).since(now))
+		o.ResetAfter = a.leaves(log.latest, now)
 	}
 	return dst, o
 }
 
-// settle brings the log to the given time, drops what has left the window and
-// returns the time at which a request would be recorded. A time before the
-// latest event is taken as the time of that event; a time more than a window
-// before it means that the clock was set back, and shifts the whole log so
-// that the latest event is now.
-func (a slidingLog) settle(log *events, now Instant) (at Instant, rebased bool) {
-	at = now
-	if back := log.latest.since(now); log.used > 0 && back > 0 {
-		if back <= a.window {
-			at = log.latest
-		} else {
-			log.oldest, log.latest = log.oldest.add(-back), now
-			rebased = true
-		}
+// leaves returns how long after now an event will have left.
+func (a slidingLog) leaves(at, now Instant) time.Duration { return span(at.add(a.window).since(now)) }
+
+// settle drops what has left the window at now. A time before the slot of the
+// latest event is taken as the beginning of that slot; a time more than a
+// window before it means that the clock was set back, and shifts the whole log
+// so that the latest event is in the slot of now.
+func (a slidingLog) settle(log *events, now Instant) (rebased bool) {
+	if log.used == 0 {
+		return false
 	}
-	for log.used > 0 && at.since(log.oldest) >= a.window {
+	if back := log.latest.since(a.slotEnd(now)); back > a.window {
+		log.oldest, log.latest = log.oldest.add(-back), log.latest.add(-back)
+		rebased = true
+	} else if back > 0 {
+		now = log.latest.add(1 - a.slot)
+	}
+	for log.used > 0 && now.since(log.oldest) >= a.window {
 		log.drop()
 	}
-	return at, rebased
+	return rebased
 }
 
-func (a slidingLog) refund(dst, state []byte, charged Instant, cost int64) []byte {
+func (a slidingLog) refund(dst, state []byte, r receipt, cost int64) []byte {
 	log, _ := decodeEvents(state)
 	var kept events
 	for log.used > 0 {
 		at, units := log.oldest, log.first
-		if at == charged {
-			back := min(units, cost)
-			units, cost = units-back, cost-back
+		if at == r.at {
+			units -= min(units, cost)
 		}
 		if units > 0 {
-			kept.add(at, units)
+			if gap, last := kept.add(at, units); last > 0 {
+				kept.rest = appendEvent(kept.rest, gap, last)
+			}
 		}
 		log.drop()
 	}
@@ -95,8 +118,12 @@ func (a slidingLog) refund(dst, state []byte, charged Instant, cost int64) []byt
 
 func (a slidingLog) pending(state []byte, now Instant) int64 {
 	log, _ := decodeEvents(state)
-	at, _ := a.settle(&log, now)
-	for log.used > 0 && at.since(log.oldest) >= a.asked {
+	a.settle(&log, now)
+	if a.window == a.asked || log.used == 0 {
+		return log.used
+	}
+	now = max(now, log.latest)
+	for log.used > 0 && now.since(log.oldest) >= a.asked {
 		log.drop()
 	}
 	return log.used

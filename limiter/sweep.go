@@ -15,35 +15,46 @@ type Sweep struct {
 // that nobody writes to. A shard with nothing to drop costs a Load; one that
 // somebody else changes meanwhile is left for the next round.
 func (t *Table) Sweep(now Instant, shards uint32) (Sweep, error) {
-	now = now.clamp()
-	var sum Sweep
-	var p page
-	for range min(shards, t.shards) {
+	r := t.requests.Get().(*request)
+	defer t.requests.Put(r)
+	return r.sweep(t, now.clamp(), min(shards, t.shards))
+}
+
+func (r *request) sweep(t *Table, now Instant, shards uint32) (sum Sweep, err error) {
+	r.pages = r.pages[:0]
+	defer r.forget()
+	p := r.newPage(0)
+	for range shards {
 		p.shard = (t.sweep.Add(1) - 1) & (t.shards - 1)
 		if err := p.load(t.store); err != nil {
 			return sum, err
 		}
-		var s survey
-		p.value, s = compact(p.value, 0, now)
-		sum.Live += s.live
-		if s.corrupt {
-			sum.Corrupt++
-		}
-		if s.expired == 0 && !s.corrupt {
-			continue
-		}
-		if s.live == 0 {
-			p.value = nil
-		}
-		stored, err := p.swap(t.store)
+		found, stored, err := p.sweep(t.store, now)
 		if err != nil {
 			return sum, err
 		}
+		sum.Live += found.live
+		if found.corrupt {
+			sum.Corrupt++
+		}
 		if stored {
-			sum.Forgotten += s.expired
+			sum.Forgotten += found.expired
 		}
 	}
 	return sum, nil
+}
+
+// sweep stores the page without what has expired, if anything has.
+func (p *page) sweep(store Store, now Instant) (found survey, stored bool, err error) {
+	p.value, found = compact(p.value, now)
+	if found.expired == 0 && !found.corrupt {
+		return found, false, nil
+	}
+	if found.live == 0 {
+		p.value = p.value[:0]
+	}
+	stored, err = p.swap(store)
+	return found, stored, err
 }
 
 // Tracked counts the keys whose quota is not whole at now. It loads every

@@ -42,13 +42,20 @@ type TableOptions struct {
 // MaxMaxKeys is the largest MaxKeys.
 const MaxMaxKeys = 1 << 30
 
+func (o TableOptions) validate() error {
+	if o.MaxKeys < 1 || o.MaxKeys > MaxMaxKeys {
+		return fmt.Errorf("max keys %d is not in 1..%d", o.MaxKeys, MaxMaxKeys)
+	}
+	return nil
+}
+
 // A Table keeps the windows of many keys in the shards of a Store. It holds
 // no state but a place for the next Sweep, so that any number of tables over
 // one Store and with the same options are one table. It is safe for concurrent
 // use if its Store is.
 //
 // A key costs nothing once its quota is whole again: its entry vanishes when
-// its shard is next written or swept. When a shard is full, a new key takes
+// a new key comes to its shard, or the shard is swept. When a shard is full, a new key takes
 // the place of the entry that had used the smallest fraction of its limit, but
 // never of one that had reached it.
 type Table struct {
@@ -62,8 +69,8 @@ type Table struct {
 
 // NewTable returns a table over a Store.
 func NewTable(store Store, options TableOptions) (*Table, error) {
-	if options.MaxKeys < 1 || options.MaxKeys > MaxMaxKeys {
-		return nil, fmt.Errorf("max keys %d is not in 1..%d", options.MaxKeys, MaxMaxKeys)
+	if err := options.validate(); err != nil {
+		return nil, err
 	}
 	t := &Table{store: store, options: options, shards: Shards(options.MaxKeys)}
 	t.shift = 64 - bits.TrailingZeros32(t.shards)
@@ -146,9 +153,9 @@ func (t *Table) Pending(now Instant, key Fingerprint, limits *Limits, dst []int6
 	if err != nil {
 		return dst, err
 	}
-	e, _, _ := find(value, key, now)
-	for _, a := range limits.algorithms {
-		dst = append(dst, a.pending(state(e.states, a.id()), now))
+	e, _ := find(value, key, now)
+	for i, a := range limits.algorithms {
+		dst = append(dst, a.pending(state(e.states, limits.ids[i]), now))
 	}
 	return dst, nil
 }
