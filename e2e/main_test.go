@@ -34,12 +34,12 @@ func scenarios(t testing.TB, unit func(window int64) time.Duration) []scenario.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	traces, err := scenario.Ladder(ladder, "sliding_log", unit)
+	traces, err := scenario.Ladder(ladder, unit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(traces) < 7 {
-		t.Fatalf("only %d traces of the sliding log", len(traces))
+	if len(traces) < 11 {
+		t.Fatalf("only %d traces", len(traces))
 	}
 	return append(all, traces...)
 }

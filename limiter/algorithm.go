@@ -1,5 +1,7 @@
 package limiter
 
+import "time"
+
 // An algorithm decides on an encoded state and never changes the one that it
 // is given. A state is empty for a key that nobody has used; bytes that cannot
 // be decoded count as empty and are reported as corrupt.
@@ -31,8 +33,9 @@ type outcome struct {
 	corrupt bool // the state could not be decoded
 }
 
-// A receipt is what refund must know of a charge.
+// A receipt is what must be known of a charge to undo it.
 type receipt struct {
-	at     Instant // when the units were recorded
-	before level   // what a bucket held just before
+	at     Instant       // when the units were recorded
+	before level         // what a bucket held just before
+	reset  time.Duration // ResetAfter without the charge
 }

@@ -24,20 +24,21 @@ type Charge struct {
 	Each     []Decision
 
 	// Full says that the key is new and the table had no room for it, so that
-	// nothing is counted; Evicted that a live entry made way for it.
+	// nothing is counted; Evicted that a live entry made way for it. Neither
+	// is set where nothing is recorded.
 	Full, Evicted bool
 
 	receipts []receipt // of each limit
-	rebased  bool      // some state was re-anchored
+	keep     bool      // the entry says something wrong, to be mended even if the request is refused
 	corrupt  bool      // some state could not be decoded
 }
 
-// take decides on the states of an entry and appends the next ones to dst: all
-// limits charged, or, if one refuses, none. next is then shorter than dst was
-// only if no state is left, and write says whether it must be kept at all.
-func (c *Charge) take(dst, states []byte, now Instant) (next []byte, write bool) {
+// take decides on the states of an entry and, if all limits admit, appends the
+// next ones to dst. Otherwise it returns dst as it came, and the decisions say
+// what remains without the charge.
+func (c *Charge) take(dst, states []byte, now Instant) (next []byte) {
 	c.Each, c.receipts = c.Each[:0], c.receipts[:0]
-	c.rebased, c.corrupt = false, false
+	c.keep, c.corrupt = false, false
 	allowed, start := true, len(dst)
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
@@ -46,19 +47,26 @@ func (c *Charge) take(dst, states []byte, now Instant) (next []byte, write bool)
 		dst = sealState(dst, at)
 		c.Each = append(c.Each, o.Decision)
 		c.receipts = append(c.receipts, o.receipt)
-		c.rebased = c.rebased || o.rebased
+		c.keep = c.keep || o.rebased
 		c.corrupt = c.corrupt || o.corrupt
 		allowed = allowed && o.Allowed
 	}
-	c.bind()
-	switch {
-	case allowed:
-		return dst, true
-	case c.rebased:
-		return c.settle(dst[:start], states, now), true
-	default:
-		return dst[:start], false
+	if c.bind(); !allowed {
+		c.uncharge()
+		return dst[:start]
 	}
+	return dst
+}
+
+// uncharge makes the decisions say what remains if nothing is charged.
+func (c *Charge) uncharge() {
+	for i := range c.Each {
+		if d := &c.Each[i]; d.Allowed {
+			d.Remaining = min(d.Limit, d.Remaining+c.Cost)
+			d.ResetAfter = c.receipts[i].reset
+		}
+	}
+	c.bind()
 }
 
 // bind picks the strictest of the decisions.
@@ -75,14 +83,19 @@ func (c *Charge) bind() {
 	}
 }
 
-// settle appends the states as they are at now, charged with nothing.
-func (c *Charge) settle(dst, states []byte, now Instant) []byte {
+// settle returns the entry as it is at now, charged with nothing. Its states
+// are appended to dst.
+func (c *Charge) settle(dst, states []byte, now Instant) entry {
+	e := entry{key: c.Key, expiry: minInstant}
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
-		dst, _ = a.take(openState(dst, id), state(states, id), now, 0)
+		var o outcome
+		dst, o = a.take(openState(dst, id), state(states, id), now, 0)
 		dst = sealState(dst, at)
+		e.note(o.Decision, now)
 	}
-	return dst
+	e.states = dst
+	return e
 }
 
 // refund appends the states without what an earlier take charged.
@@ -97,19 +110,20 @@ func (c *Charge) refund(dst, states []byte) []byte {
 
 // entry is what a shard holds of the key after the charge was decided at now.
 func (c *Charge) entry(states []byte, now Instant) entry {
-	whole := now.add(c.Decision.ResetAfter.Microseconds())
-	return entry{key: c.Key, expiry: whole, load: c.load(), states: states}
+	e := entry{key: c.Key, expiry: minInstant, states: states}
+	for _, d := range c.Each {
+		e.note(d, now)
+	}
+	return e
 }
 
-// load is the used fraction of the fullest limit as a byte: 255 says that a
-// limit is reached, so that the entry must not make way for another.
-func (c *Charge) load() uint8 {
-	load := int64(0)
-	for _, d := range c.Each {
-		if d.Remaining == 0 {
-			return fullLoad
-		}
-		load = max(load, (d.Limit-d.Remaining)*fullLoad/d.Limit)
+// note lets an entry live until the quota is whole again, and carry the used
+// fraction of the fullest of its limits.
+func (e *entry) note(d Decision, now Instant) {
+	e.expiry = max(e.expiry, now.add(d.ResetAfter.Microseconds()))
+	load := uint8(fullLoad)
+	if d.Remaining > 0 {
+		load = uint8((d.Limit - d.Remaining) * fullLoad / d.Limit)
 	}
-	return uint8(load)
+	e.load = max(e.load, load)
 }

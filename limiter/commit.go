@@ -49,8 +49,14 @@ func (r *request) decideAgain(p *page) error {
 // giveBack refunds the charges in pages that were swapped.
 func (r *request) giveBack(pages []page) {
 	for i := range pages {
-		if !r.refundPage(&pages[i]) {
-			r.result.Lost++
+		p := &pages[i]
+		if r.refundPage(p) {
+			continue
+		}
+		for j := range r.charges {
+			if r.charged(&r.charges[j], p) {
+				r.result.Lost++
+			}
 		}
 	}
 }
@@ -61,7 +67,7 @@ func (r *request) refundPage(p *page) (done bool) {
 			return false
 		}
 		for i := range r.charges {
-			if c := &r.charges[i]; r.table.shardOf(c.Key) == p.shard && c.Decision.Allowed {
+			if c := &r.charges[i]; r.charged(c, p) {
 				r.refund(p, c)
 			}
 		}
@@ -76,36 +82,44 @@ func (r *request) refundPage(p *page) (done bool) {
 	return false
 }
 
+// charged says whether a charge was recorded in a page when that was swapped.
+func (r *request) charged(c *Charge, p *page) bool {
+	return c.Decision.Allowed && !c.Full && r.table.shardOf(c.Key) == p.shard
+}
+
 // refund takes one charge out of its entry. The entry keeps its expiry and its
 // load, which the next charge brings up to date.
 func (r *request) refund(p *page, c *Charge) {
 	e, _ := find(p.value, c.Key, r.now)
-	if len(e.states) == 0 || c.Full {
+	if len(e.states) == 0 {
 		return
 	}
 	r.states = c.refund(r.states[:0], e.states)
-	p.put(entry{key: e.key, expiry: e.expiry, load: e.load, states: r.states}, e, 0, r.now)
+	p.put(entry{key: e.key, expiry: e.expiry, load: e.load, states: r.states}, e, r)
 }
 
-// reanchor keeps, of a request that is refused, only what it found out about
-// the clock: that states are ahead of it by more than their window. It is
-// tried once; whoever comes next finds the same.
-func (r *request) reanchor() {
+// mend keeps, of a request that is refused, only what it found to be wrong with
+// its entries: states that are ahead of the clock by more than their window,
+// and a load from before the limit was lowered. It is tried once; whoever
+// comes next finds the same.
+func (r *request) mend() {
 	for i := range r.charges {
 		c := &r.charges[i]
-		if !c.rebased {
+		if !c.keep {
 			continue
 		}
 		p, err := r.page(c)
 		if err == nil {
 			err = p.load(r.table.store)
 		}
-		e, _ := find(p.value, c.Key, r.now)
-		if err != nil || len(e.states) == 0 {
+		if err != nil {
 			continue
 		}
-		r.states = c.settle(r.states[:0], e.states, r.now)
-		p.put(c.entry(r.states, r.now), e, 0, r.now)
-		_, _ = p.swap(r.table.store)
+		if e, _ := find(p.value, c.Key, r.now); len(e.states) > 0 {
+			next := c.settle(r.states[:0], e.states, r.now)
+			r.states = next.states
+			p.put(next, e, r)
+			_, _ = p.swap(r.table.store)
+		}
 	}
 }

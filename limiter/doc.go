@@ -45,7 +45,7 @@
 //
 // Take loads the shard of each key once, lets each limit's algorithm turn the
 // encoded state it finds into a decision and a next state, and swaps the
-// changed shards only if everything admits: a refusal leaves no trace. If
+// changed shards only if everything admits: a refused request leaves no trace. If
 // somebody else has changed a shard meanwhile it is loaded and decided again;
 // should it then refuse, what was charged before is given back.
 //
@@ -56,6 +56,10 @@
 // latest request of a key, as concurrent workers and unsorted logs have it, is
 // taken as the time of that request if it is earlier by no more than the
 // window. A greater step back means that the clock was set: the window is then
-// moved to the new time with all that is in it, so that nothing is given away
-// and the key is usable again within one window.
+// moved to the new time with all that is in it, so that the step gives nothing
+// away and the key is usable again within one window. A step forward is time
+// that has passed. Clocks that disagree by more than a window, or a log that is
+// out of order by more, therefore cannot be limited exactly; and a key that has
+// been idle for its window is forgotten by the time of whichever request or
+// sweep comes next to its shard, which may be 65 ms ahead of others and no more.
 package limiter

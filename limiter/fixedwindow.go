@@ -52,6 +52,9 @@ func (a fixedWindow) take(dst, state []byte, now Instant, cost int64) ([]byte, o
 	o.Limit = a.limit
 	o.Allowed = t.used+cost <= a.limit
 	end := span(t.start.add(a.window).since(now))
+	if t.used > 0 {
+		o.reset = end
+	}
 	switch {
 	case cost == 0:
 		dst = t.encode(dst)

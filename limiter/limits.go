@@ -1,8 +1,6 @@
 package limiter
 
 import (
-	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,7 +19,7 @@ const MaxLimits = 16
 type Limits struct {
 	limits     []Limit
 	algorithms []algorithm
-	ids        []uint16 // of the algorithms' states
+	ids        []stateID
 }
 
 // NewLimits checks the limits and makes them ready to use. Two limits of the
@@ -36,7 +34,7 @@ func NewLimits(limits ...Limit) (*Limits, error) {
 		if err != nil {
 			return nil, &LimitError{i, err}
 		}
-		id := limitID(limit.Algorithm, a.shape())
+		id := newStateID(limit.Algorithm, a.shape())
 		if slices.Contains(l.ids, id) {
 			return nil, &LimitError{i, errSameWindow}
 		}
@@ -73,65 +71,3 @@ func (l *Limits) Len() int { return len(l.limits) }
 
 // At returns the limit of the given index.
 func (l *Limits) At(i int) Limit { return l.limits[i] }
-
-// limitID tells the states of one limit from those of another in an entry. It
-// is part of the stored format: changing it starts every window afresh.
-func limitID(a Algorithm, shape []int64) uint16 {
-	a = cmp.Or(a, SlidingLog)
-	h := uint64(14695981039346656037) // FNV-1a, folded to 16 bits
-	mix := func(b byte) { h = (h ^ uint64(b)) * 1099511628211 }
-	for i := range len(a) {
-		mix(a[i])
-	}
-	for _, n := range shape {
-		for range 8 {
-			mix(byte(n))
-			n >>= 8
-		}
-	}
-	return uint16(h ^ h>>16 ^ h>>32 ^ h>>48)
-}
-
-// The states of one key are stored one after another, each as its limit's id
-// (2 bytes), its length (uvarint) and its bytes. Empty states are left out.
-
-// state returns the bytes stored under id, nil if there are none. Trailing
-// bytes that make no sense hide what follows them, never what precedes.
-func state(states []byte, id uint16) []byte {
-	for len(states) > 2 {
-		n, size := binary.Uvarint(states[2:])
-		if size <= 0 || n > uint64(len(states)-2-size) {
-			return nil
-		}
-		end := 2 + size + int(n)
-		if binary.LittleEndian.Uint16(states) == id {
-			return states[2+size : end : end]
-		}
-		states = states[end:]
-	}
-	return nil
-}
-
-// openState begins a state under id at the end of dst; sealState ends the one
-// that began at start, and takes it away again if nothing was appended.
-func openState(dst []byte, id uint16) []byte {
-	return append(dst, byte(id), byte(id>>8), 0) // most states are shorter than 128 bytes
-}
-
-func sealState(dst []byte, start int) []byte {
-	from := start + 3
-	n := len(dst) - from
-	if n == 0 {
-		return dst[:start]
-	}
-	if n < 0x80 {
-		dst[from-1] = byte(n)
-		return dst
-	}
-	var size [binary.MaxVarintLen64]byte
-	width := binary.PutUvarint(size[:], uint64(n))
-	dst = append(dst, size[:width-1]...) // make room, then move the state up
-	copy(dst[from-1+width:], dst[from:from+n])
-	copy(dst[from-1:], size[:width])
-	return dst
-}

@@ -34,9 +34,9 @@ func (p *page) swap(store Store) (stored bool, err error) {
 
 // put writes an entry over old, the one that the key has, or as a new one if
 // that is none.
-func (p *page) put(e, old entry, capacity int, now Instant) (full, evicted, corrupt bool) {
+func (p *page) put(e, old entry, r *request) (full, evicted, corrupt bool) {
 	if old.key == 0 {
-		if full, evicted, corrupt = p.makeRoom(capacity, now); full {
+		if full, evicted, corrupt = p.makeRoom(r); full {
 			return full, evicted, corrupt
 		}
 		old.from, old.to = len(p.value), len(p.value)
@@ -48,15 +48,15 @@ func (p *page) put(e, old entry, capacity int, now Instant) (full, evicted, corr
 }
 
 // makeRoom makes room for a new entry: what has expired is dropped, and if the
-// shard is full even so, the entry with the least load. If all are at their
-// limit the shard stays full.
-func (p *page) makeRoom(capacity int, now Instant) (full, evicted, corrupt bool) {
+// shard is full even so, the entry with the least load. If all others are at
+// their limit or of the same request the shard stays full.
+func (p *page) makeRoom(r *request) (full, evicted, corrupt bool) {
 	var s survey
-	p.value, s = compact(p.value, now)
-	if s.live < capacity {
+	p.value, s = compact(p.value, r.charges, r.now)
+	if s.live < r.table.capacity(p.shard) {
 		return false, false, s.corrupt
 	}
-	if s.victim.load == fullLoad {
+	if s.victim.key == 0 || s.victim.load == fullLoad {
 		return true, false, s.corrupt
 	}
 	p.value = slices.Delete(p.value, s.victim.from, s.victim.to)

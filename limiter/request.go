@@ -41,7 +41,7 @@ func (r *request) do(t *Table, now Instant, charges []Charge, commit bool) (Resu
 	case commit && admitted:
 		admitted, err = r.commit()
 	case commit:
-		r.reanchor()
+		r.mend()
 	}
 	if !admitted {
 		r.uncharge()
@@ -66,7 +66,9 @@ func (r *request) inPlace(m *Memory) (Result, error) {
 	if p.changed {
 		s.version++
 	}
-	r.result.Admitted, err = r.verdict()
+	if r.result.Admitted, err = r.verdict(); !r.result.Admitted {
+		r.uncharge()
+	}
 	return r.result, err
 }
 
@@ -106,11 +108,21 @@ func (r *request) newPage(shard uint32) *page {
 func (r *request) decide(p *page, c *Charge) {
 	e, corrupt := find(p.value, c.Key, r.now)
 	c.Full, c.Evicted = false, false
-	var write, foreign bool
-	if r.states, write = c.take(r.states[:0], e.states, r.now); write {
-		c.Full, c.Evicted, foreign = p.put(c.entry(r.states, r.now), e, r.table.capacity(p.shard), r.now)
+	r.states = c.take(r.states[:0], e.states, r.now)
+	next := c.entry(r.states, r.now)
+	if len(e.states) > 0 && !c.Decision.Allowed && next.load > e.load {
+		c.keep = true // the limit was lowered, and the entry does not say that it is reached
 	}
-	if corrupt || foreign || c.corrupt {
+	if !c.Decision.Allowed && c.keep {
+		next = c.settle(r.states[:0], e.states, r.now)
+		r.states = next.states
+	}
+	if c.Decision.Allowed || c.keep {
+		var foreign bool
+		c.Full, c.Evicted, foreign = p.put(next, e, r)
+		corrupt = corrupt || foreign
+	}
+	if corrupt || c.corrupt {
 		r.result.Corrupt++
 	}
 }
@@ -130,18 +142,13 @@ func (r *request) verdict() (admitted bool, err error) {
 	return admitted, err
 }
 
-// uncharge makes the decisions of a request that is refused say what remains
-// without it.
+// uncharge makes the charges of a request that is refused say so.
 func (r *request) uncharge() {
 	for i := range r.charges {
 		c := &r.charges[i]
-		for j := range c.Each {
-			if d := &c.Each[j]; c.Decision.Allowed || d.Allowed {
-				d.Remaining = min(d.Limit, d.Remaining+c.Cost)
-			}
-		}
 		if c.Decision.Allowed {
-			c.Decision.Remaining = c.Each[c.Binding].Remaining
+			c.uncharge()
 		}
+		c.Evicted = false
 	}
 }

@@ -1,11 +1,14 @@
 package limiter
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // A shard's value is one layout byte and then entries, each
 //
 //	fingerprint   8 bytes
-//	expiry        5 bytes, in units of 2^16 microseconds, rounded up
+//	expiry        5 bytes, in units of 2^16 microseconds, with one to spare
 //	load          1 byte, the used fraction at the last charge
 //	size          uvarint: length of the states
 //	states        of the key's limits, see Limits
@@ -14,6 +17,9 @@ import "encoding/binary"
 // A value of length zero is an empty shard. A value with another layout byte
 // was written by another version of Weir, or by somebody else: it reads as
 // empty and is replaced by the next charge.
+//
+// Concurrent requests may decide in another order than they read the clock in.
+// The spare unit of expiry, 65 ms, keeps an entry for those who are that late.
 const (
 	layout      = 1
 	entryFixed  = 8 + 5 + 1
@@ -107,7 +113,7 @@ func appendEntry(dst []byte, e entry) []byte {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.key))
-	units := int64(e.expiry+1<<expiryShift-1) >> expiryShift
+	units := int64(e.expiry)>>expiryShift + 2 // rounded up, and one to spare
 	dst = append(dst, byte(units), byte(units>>8), byte(units>>16), byte(units>>24), byte(units>>32), e.load)
 	dst = binary.AppendUvarint(dst, uint64(len(e.states)))
 	return append(dst, e.states...)
@@ -122,8 +128,9 @@ type survey struct {
 }
 
 // compact drops from a value, in place, the entries that have expired at now
-// and whatever makes no sense. The victim has no states.
-func compact(value []byte, now Instant) ([]byte, survey) {
+// and whatever makes no sense. A key of the given charges is no victim. The
+// victim comes without its states.
+func compact(value []byte, charges []Charge, now Instant) ([]byte, survey) {
 	from, known := entries(value)
 	s := survey{corrupt: !known}
 	if !known || len(value) == 0 {
@@ -146,11 +153,17 @@ func compact(value []byte, now Instant) ([]byte, survey) {
 			e.from, e.to = end, end+e.to-e.from
 		}
 		end = e.to
-		if s.live == 0 || e.load < s.victim.load || e.load == s.victim.load && e.expiry < s.victim.expiry {
-			e.states = nil
-			s.victim = e
-		}
 		s.live++
+		s.consider(e, charges)
 	}
 	return value[:end], s
+}
+
+// consider makes an entry the victim, if it is a better one.
+func (s *survey) consider(e entry, charges []Charge) {
+	better := s.victim.key == 0 || e.load < s.victim.load || e.load == s.victim.load && e.expiry < s.victim.expiry
+	if better && !slices.ContainsFunc(charges, func(c Charge) bool { return c.Key == e.key }) {
+		e.states = nil
+		s.victim = e
+	}
 }

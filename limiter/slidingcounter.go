@@ -3,6 +3,7 @@ package limiter
 import (
 	"encoding/binary"
 	"math"
+	"time"
 )
 
 // SlidingCounter keeps two counts: of the current window, aligned to the
@@ -56,7 +57,7 @@ func (a slidingCounter) take(dst, state []byte, now Instant, cost int64) ([]byte
 	p, corrupt := decodePair(state)
 	at, rebased := a.settle(&p, now)
 	o := outcome{receipt: receipt{at: at}, rebased: rebased, corrupt: corrupt}
-	o.Limit = a.limit
+	o.Limit, o.reset = a.limit, a.resetAfter(p, now)
 	free := a.limit - p.cur - a.share(p, at)
 	o.Allowed = cost <= free
 	switch {
@@ -72,13 +73,20 @@ func (a slidingCounter) take(dst, state []byte, now Instant, cost int64) ([]byte
 		o.RetryAfter = span(a.fits(p, cost).since(now))
 	}
 	o.Remaining = max(0, free)
+	o.ResetAfter = a.resetAfter(p, now)
+	return dst, o
+}
+
+// resetAfter is until the window after the last that counted something.
+func (a slidingCounter) resetAfter(p pair, now Instant) time.Duration {
 	switch {
 	case p.cur > 0:
-		o.ResetAfter = span(p.start.add(2 * a.window).since(now))
+		return span(p.start.add(2 * a.window).since(now))
 	case p.prev > 0:
-		o.ResetAfter = span(p.start.add(a.window).since(now))
+		return span(p.start.add(a.window).since(now))
+	default:
+		return 0
 	}
-	return dst, o
 }
 
 // settle moves the pair on to the window of now. A time before the current

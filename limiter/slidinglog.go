@@ -12,7 +12,8 @@ import "time"
 //
 // Time: O(1) amortised. Each event is dropped once, from the front, after it
 // has left; a refusal walks only the events that must leave before the cost
-// fits. Space: at most Requests events of one to eight bytes each.
+// fits. Space: at most Requests events; one of a single unit takes up to seven
+// bytes, mostly three to five.
 type slidingLog struct {
 	limit  int64
 	window int64 // microseconds for which a unit counts
@@ -50,7 +51,7 @@ func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, ou
 		at = max(at, log.latest)
 	}
 	o := outcome{receipt: receipt{at: at}, rebased: rebased, corrupt: corrupt}
-	o.Limit = a.limit
+	o.Limit, o.reset = a.limit, a.resetAfter(&log, now)
 	o.Allowed = log.used+cost <= a.limit
 	switch {
 	case cost == 0:
@@ -69,10 +70,15 @@ func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, ou
 		o.RetryAfter = a.leaves(last, now)
 	}
 	o.Remaining = max(0, a.limit-log.used)
-	if log.used > 0 {
-		o.ResetAfter = a.leaves(log.latest, now)
-	}
+	o.ResetAfter = a.resetAfter(&log, now)
 	return dst, o
+}
+
+func (a slidingLog) resetAfter(log *events, now Instant) time.Duration {
+	if log.used == 0 {
+		return 0
+	}
+	return a.leaves(log.latest, now)
 }
 
 // leaves returns how long after now an event will have left.

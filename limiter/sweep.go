@@ -46,7 +46,7 @@ func (r *request) sweep(t *Table, now Instant, shards uint32) (sum Sweep, err er
 
 // sweep stores the page without what has expired, if anything has.
 func (p *page) sweep(store Store, now Instant) (found survey, stored bool, err error) {
-	p.value, found = compact(p.value, now)
+	p.value, found = compact(p.value, nil, now)
 	if found.expired == 0 && !found.corrupt {
 		return found, false, nil
 	}

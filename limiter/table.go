@@ -26,7 +26,7 @@ const attempts = 64
 // TableOptions are the size of a table and what it does when it is full.
 type TableOptions struct {
 	// MaxKeys is the largest number of keys that are tracked at a time,
-	// 1..MaxMaxKeys. Keys are spread at random over shards of 16 to 31 keys,
+	// 1..MaxMaxKeys. If it is lowered, entries beyond it go as they expire. Keys are spread at random over shards of 16 to 31 keys,
 	// and a shard can be full before the table is: give twice the number of
 	// keys that you expect to be live, and next to none will be forced out.
 	MaxKeys int
@@ -56,8 +56,9 @@ func (o TableOptions) validate() error {
 //
 // A key costs nothing once its quota is whole again: its entry vanishes when
 // a new key comes to its shard, or the shard is swept. When a shard is full, a new key takes
-// the place of the entry that had used the smallest fraction of its limit, but
-// never of one that had reached it.
+// the place of the entry that had used the smallest fraction of its limit when
+// it was last charged, but never of one that had reached it. After the clock is
+// set back an idle entry stays until the clock is where it was.
 type Table struct {
 	store    Store
 	options  TableOptions
@@ -106,7 +107,8 @@ func (t *Table) capacity(shard uint32) int {
 // A Result is what a request came to.
 type Result struct {
 	// Admitted says whether the request passes: every charge that is not in
-	// shadow allows it, and all of them are recorded.
+	// shadow allows it, and all that allow it are recorded, save those that
+	// the table was too Full for.
 	Admitted bool
 
 	// Conflicts counts the times that a shard was changed by others between
@@ -116,8 +118,9 @@ type Result struct {
 	// Corrupt counts the values that could not be decoded, and read as empty.
 	Corrupt int
 
-	// Lost counts the charges that were to be given back after a conflict
-	// and could not be. Such a key is refused early, never late.
+	// Lost counts the charges that were to be given back after a conflict and
+	// could not be, because the Store failed or conflicted to the end. Such a
+	// key is refused early, never late.
 	Lost int
 }
 

@@ -3,6 +3,7 @@ package limiter
 import (
 	"encoding/binary"
 	"math"
+	"time"
 )
 
 // TokenBucket holds up to Burst tokens, one a unit, and refills at Requests
@@ -70,9 +71,9 @@ func (a tokenBucket) take(dst, state []byte, now Instant, cost int64) ([]byte, o
 	b, corrupt := a.decode(state)
 	rebased := a.settle(&b, now)
 	o := outcome{receipt: receipt{at: b.at, before: b.level}, rebased: rebased, corrupt: corrupt}
-	o.Limit = a.burst
-	o.Allowed = b.ceil()+cost <= a.burst
 	late := b.at.since(now) // how far the bucket is ahead of this clock
+	o.Limit, o.reset = a.burst, a.resetAfter(b.level, late)
+	o.Allowed = b.ceil()+cost <= a.burst
 	switch {
 	case cost == 0:
 		dst = b.encode(dst)
@@ -85,10 +86,15 @@ func (a tokenBucket) take(dst, state []byte, now Instant, cost int64) ([]byte, o
 		o.RetryAfter = span(late + a.draining(level{b.units + cost - a.burst, b.parts}))
 	}
 	o.Remaining = max(0, a.burst-b.ceil())
-	if b.level != (level{}) {
-		o.ResetAfter = span(late + a.draining(b.level))
-	}
+	o.ResetAfter = a.resetAfter(b.level, late)
 	return dst, o
+}
+
+func (a tokenBucket) resetAfter(l level, late int64) time.Duration {
+	if l == (level{}) {
+		return 0
+	}
+	return span(late + a.draining(l))
 }
 
 // settle drains the bucket up to now. A time before that of the bucket is

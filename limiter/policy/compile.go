@@ -179,12 +179,20 @@ func (d *decoder) limits(n node) *limiter.Limits {
 	return compiled
 }
 
+// algorithms are the names that a limit may give, the default first.
+var algorithms = []string{
+	string(limiter.SlidingLog), string(limiter.SlidingBuckets), string(limiter.SlidingCounter),
+	string(limiter.TokenBucket), string(limiter.LeakyBucket), string(limiter.FixedWindow),
+}
+
 func (d *decoder) limit(n node) limiter.Limit {
 	l := limiter.Limit{Algorithm: limiter.SlidingLog}
 	d.object(n, fields{
 		"requests":  func(n node) { l.Requests = d.integer(n, 1, limiter.MaxRequests) },
 		"window":    func(n node) { l.Window = d.window(n) },
-		"algorithm": func(n node) { l.Algorithm = limiter.Algorithm(d.choice(n, string(limiter.SlidingLog))) },
+		"algorithm": func(n node) { l.Algorithm = limiter.Algorithm(d.choice(n, algorithms...)) },
+		"burst":     func(n node) { l.Burst = d.integer(n, 1, limiter.MaxRequests) },
+		"buckets":   func(n node) { l.Buckets = int(d.integer(n, 1, limiter.MaxBuckets)) },
 		"inclusive": func(n node) { l.Inclusive = d.bool(n) },
 	}, "requests", "window")
 	if l.Algorithm == limiter.SlidingLog && l.Requests > maxLogRequest {

@@ -57,9 +57,15 @@ const (
 	Failed                        // the request could not be decided
 )
 
-// Evaluate decides a request that came at the given time.
-func (e *Evaluator) Evaluate(now limiter.Instant, req Request) Verdict {
+// Evaluate decides a request that came at the given time. A panic on the way
+// is an error like any other.
+func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v Verdict) {
 	e.charges, e.outcomes = e.charges[:0], e.outcomes[:0]
+	defer func() {
+		if cause := recover(); cause != nil {
+			v = e.fail(limiter.Result{}, fmt.Errorf("panic: %v", cause))
+		}
+	}()
 	rejected, err := e.collect(req)
 	switch {
 	case err != nil:
@@ -76,9 +82,12 @@ func (e *Evaluator) Evaluate(now limiter.Instant, req Request) Verdict {
 	return e.verdict(result)
 }
 
-// Fail is the verdict on a request whose evaluation went wrong outside of it,
-// for example by a panic: every rule that had matched has failed.
-func (e *Evaluator) Fail(err error) Verdict { return e.fail(limiter.Result{}, err) }
+// Fail is the verdict on a request that could not even be looked at, because
+// there is no time to decide it by. No rule has matched, and so none has failed.
+func (e *Evaluator) Fail(err error) Verdict {
+	e.outcomes = e.outcomes[:0]
+	return e.fail(limiter.Result{}, err)
+}
 
 // collect lists the outcomes and the charges of the rules that match, the nth
 // charge belonging to the nth outcome that is Allowed so far. It returns the

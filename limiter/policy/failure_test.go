@@ -88,12 +88,31 @@ func TestStoreErrors(t *testing.T) {
 	}
 }
 
-// TestFail is for a panic after the rules were matched.
-func TestFail(t *testing.T) {
+// panicky is a request that panics when it is asked for a header.
+type panicky struct{ request }
+
+func (panicky) Header(string) (string, error) { panic("broken") }
+
+func TestAPanicIsAnError(t *testing.T) {
+	for _, action := range []string{"allow", "deny"} {
+		e := newEvaluator(t, threeRules(action))
+		v := e.Evaluate(0, panicky{get("/other")})
+		if v.Err == nil || v.Err.Error() != "panic: broken" || len(v.Outcomes) != 1 || v.Outcomes[0].Kind != Failed {
+			t.Errorf("on_error %s: %v, outcomes %+v", action, v.Err, v.Outcomes)
+		}
+		if want := map[string]string{"allow": "", "deny": "local_rate_limit_error"}[action]; details(v) != want {
+			t.Errorf("on_error %s: details %q, want %q", action, details(v), want)
+		}
+	}
+}
+
+// TestFailBlamesNoRule: the rules of the request before have nothing to do
+// with one that there was no time for.
+func TestFailBlamesNoRule(t *testing.T) {
 	for _, action := range []string{"allow", "deny"} {
 		e := newEvaluator(t, threeRules(action))
 		e.Evaluate(0, get("/other", "x-a", "1"))
-		e.checkFailure(t, "Fail", e.Fail(errBroken), action, errBroken, "a", "other", "c")
+		e.checkFailure(t, "Fail", e.Fail(errBroken), action, errBroken)
 	}
 }
 

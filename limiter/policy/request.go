@@ -8,7 +8,8 @@ type Request interface {
 	Path() (string, error)
 
 	// Header returns the value of a header, given in lower case. Repeated
-	// headers are joined with ", "; an absent one is empty.
+	// headers are joined with a comma and no blank, as Envoy does; an absent
+	// one is empty.
 	Header(name string) (string, error)
 
 	// ClientAddress returns the address of the client that the proxy trusts,
