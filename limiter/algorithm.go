@@ -1,6 +1,9 @@
 package limiter
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // An algorithm decides on an encoded state and never changes the one that it
 // is given. A state is empty for a key that nobody has used; bytes that cannot
@@ -20,10 +23,18 @@ type algorithm interface {
 	// the algorithm knows of them.
 	pending(state []byte, now Instant) int64
 
+	// unlimited returns the same algorithm, on the same states, with a limit
+	// that nothing reaches: for what must be recorded come what may.
+	unlimited() algorithm
+
 	// shape is what a state can only be read with: whatever changes it
 	// starts the limit afresh.
 	shape() []int64
 }
+
+// unreachable is a limit for what refuses nothing. Counts up to it can be
+// stored.
+const unreachable = math.MaxUint32
 
 // An outcome is a decision and what else its caller must know.
 type outcome struct {

@@ -17,6 +17,14 @@ type Charge struct {
 	// whose refusal does not refuse the request.
 	Shadow bool
 
+	// PeekOnly marks a charge that is decided and never recorded.
+	PeekOnly bool
+
+	// Record marks a charge that is recorded even where it does not fit, for
+	// what has been used already. It refuses nothing, and its decisions say
+	// what remains after it.
+	Record bool
+
 	// Decision is the answer of the strictest limit, which Binding is the
 	// index of, and Each the answer of every limit in their order.
 	Decision Decision
@@ -58,6 +66,28 @@ func (c *Charge) take(dst, states []byte, now Instant) (next []byte) {
 	return dst
 }
 
+// record appends the states with the cost in them, whatever the limits say.
+func (c *Charge) record(dst, states []byte, now Instant) []byte {
+	c.Each, c.receipts = c.Each[:0], c.receipts[:0]
+	c.keep, c.corrupt = false, false
+	for i, a := range c.Limits.recorders {
+		id, at := c.Limits.ids[i], len(dst)
+		var o outcome
+		dst, o = a.take(openState(dst, id), state(states, id), now, c.Cost)
+		if !o.Allowed { // nothing more can be counted
+			dst, o = a.take(dst, state(states, id), now, 0)
+		}
+		dst = sealState(dst, at)
+		c.receipts = append(c.receipts, o.receipt)
+		c.corrupt = c.corrupt || o.corrupt
+		_, o = c.Limits.algorithms[i].take(nil, state(dst[at:], id), now, 0)
+		o.Allowed = true
+		c.Each = append(c.Each, o.Decision)
+	}
+	c.bind()
+	return dst
+}
+
 // uncharge makes the decisions say what remains if nothing is charged.
 func (c *Charge) uncharge() {
 	for i := range c.Each {
@@ -73,7 +103,7 @@ func (c *Charge) uncharge() {
 func (c *Charge) bind() {
 	c.Binding = 0
 	for i, d := range c.Each {
-		if d.stricter(c.Each[c.Binding]) {
+		if d.Stricter(c.Each[c.Binding]) {
 			c.Binding = i
 		}
 	}

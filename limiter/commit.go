@@ -84,7 +84,7 @@ func (r *request) refundPage(p *page) (done bool) {
 
 // charged says whether a charge was recorded in a page when that was swapped.
 func (r *request) charged(c *Charge, p *page) bool {
-	return c.Decision.Allowed && !c.Full && r.table.shardOf(c.Key) == p.shard
+	return c.Decision.Allowed && !c.Full && !c.PeekOnly && r.table.shardOf(c.Key) == p.shard
 }
 
 // refund takes one charge out of its entry. The entry keeps its expiry and its

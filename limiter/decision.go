@@ -32,9 +32,9 @@ type Decision struct {
 	ResetAfter time.Duration
 }
 
-// stricter says whether d binds harder than e: a refusal before an admission,
+// Stricter says whether d binds harder than e: a refusal before an admission,
 // among refusals the longer wait, among admissions the smaller remainder.
-func (d Decision) stricter(e Decision) bool {
+func (d Decision) Stricter(e Decision) bool {
 	if d.Allowed != e.Allowed {
 		return e.Allowed
 	}

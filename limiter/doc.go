@@ -54,9 +54,10 @@
 // An [Instant] is a whole number of microseconds; what is finer is cut off at
 // the door, and everything behind is exact. A time that is earlier than the
 // latest request of a key, as concurrent workers and unsorted logs have it, is
-// taken as the time of that request if it is earlier by no more than the
-// window. A greater step back means that the clock was set: the window is then
-// moved to the new time with all that is in it, so that the step gives nothing
+// taken as the time of that request (by slots and aligned windows: as the
+// beginning of its slot or window) if it is earlier by no more than the window,
+// or than a bucket takes to refill. A greater step back means that the clock was
+// set: the window is then moved to the new time with all that is in it, so that the step gives nothing
 // away and the key is usable again within one window. A step forward is time
 // that has passed. Clocks that disagree by more than a window, or a log that is
 // out of order by more, therefore cannot be limited exactly; and a key that has

@@ -40,7 +40,7 @@ func decodeEvents(state []byte) (l events, corrupt bool) {
 	r := reader{rest: state}
 	l.oldest = r.instant()
 	l.latest = l.oldest.add(r.count(int64(2 * maxInstant)))
-	l.used = r.count(math.MaxUint32)
+	l.used = r.count(unreachable)
 	l.first = r.count(l.used)
 	if l.used > l.first {
 		l.gap, l.last = r.event(l.used - l.first)

@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"encoding/binary"
-	"math"
 )
 
 // FixedWindow keeps one count for the current window, aligned to the origin of
@@ -26,12 +25,17 @@ func newFixedWindow(l Limit) fixedWindow {
 
 func (a fixedWindow) shape() []int64 { return []int64{a.window} }
 
+func (a fixedWindow) unlimited() algorithm {
+	a.limit = unreachable
+	return a
+}
+
 func decodeTally(state []byte) (t tally, corrupt bool) {
 	if len(state) == 0 {
 		return tally{}, false
 	}
 	r := reader{rest: state}
-	t = tally{r.instant(), r.count(math.MaxUint32)}
+	t = tally{r.instant(), r.count(unreachable)}
 	if r.bad || len(r.rest) > 0 {
 		return tally{}, true
 	}

@@ -1,8 +1,8 @@
 package limiter
 
 import (
+	"math"
 	"testing"
-	"time"
 )
 
 const second = Instant(1_000_000)
@@ -15,6 +15,24 @@ func newTable(t testing.TB, maxKeys int) *Table {
 		t.Fatal(err)
 	}
 	return table
+}
+
+// everyAlgorithm is the ladder.
+var everyAlgorithm = []Algorithm{SlidingLog, SlidingBuckets, SlidingCounter, TokenBucket, LeakyBucket, FixedWindow}
+
+func forEvery(t *testing.T, test func(t *testing.T, a Algorithm)) {
+	for _, a := range everyAlgorithm {
+		t.Run(string(a), func(t *testing.T) { test(t, a) })
+	}
+}
+
+// rounds is how often to repeat a random test: fewer times under the race
+// detector, which has nothing to find in arithmetic.
+func rounds(n int) int {
+	if testing.Short() {
+		return max(1, n/10)
+	}
+	return n
 }
 
 func mustLimits(t testing.TB, limits ...Limit) *Limits {
@@ -86,12 +104,15 @@ type step struct {
 	retry float64 // RetryAfter; -1: Never
 }
 
+// seconds returns an instant in seconds, to the nearest microsecond.
+func seconds(s float64) Instant { return Instant(math.Round(s * 1e6)) }
+
 // run takes each step for one key and compares the answers.
 func (c client) run(steps []step) {
 	c.t.Helper()
 	for i, s := range steps {
-		d := c.take("key", Instant(s.at*1e6), s.cost)
-		retry := time.Duration(s.retry * 1e9)
+		d := c.take("key", seconds(s.at), s.cost)
+		retry := span(int64(seconds(s.retry)))
 		if s.retry < 0 {
 			retry = Never
 		}

@@ -50,6 +50,15 @@ type Limit struct {
 
 var errNotPositive = errors.New("limit and window must be positive")
 
+// Capacity is the number of units that l holds when it is whole: Burst of a
+// bucket, Requests of any other.
+func (l Limit) Capacity() int64 {
+	if l.Burst > 0 {
+		return l.Burst
+	}
+	return l.Requests
+}
+
 // Validate reports the first thing that is wrong with l.
 func (l Limit) Validate() error {
 	_, err := l.algorithm()
@@ -103,7 +112,7 @@ func (l Limit) validateOptions() error {
 		return errors.New("only sliding_log can be inclusive")
 	case isBucket:
 		a := newTokenBucket(l)
-		if refill := a.draining(level{units: a.burst}); refill > MaxWindow.Microseconds() {
+		if a.refill > MaxWindow.Microseconds() {
 			return fmt.Errorf("burst %d at %d per %v takes above 366 days to refill", a.burst, l.Requests, l.Window)
 		}
 	}

@@ -19,6 +19,7 @@ const MaxLimits = 16
 type Limits struct {
 	limits     []Limit
 	algorithms []algorithm
+	recorders  []algorithm // the same, which refuse nothing
 	ids        []stateID
 }
 
@@ -38,7 +39,7 @@ func NewLimits(limits ...Limit) (*Limits, error) {
 		if slices.Contains(l.ids, id) {
 			return nil, &LimitError{i, errSameWindow}
 		}
-		l.algorithms, l.ids = append(l.algorithms, a), append(l.ids, id)
+		l.algorithms, l.recorders, l.ids = append(l.algorithms, a), append(l.recorders, a.unlimited()), append(l.ids, id)
 	}
 	return l, nil
 }
@@ -46,9 +47,8 @@ func NewLimits(limits ...Limit) (*Limits, error) {
 // capacity is the largest cost that can ever be admitted.
 func (l *Limits) capacity() int64 {
 	capacity := int64(MaxRequests)
-	for _, a := range l.algorithms {
-		_, o := a.take(nil, nil, 0, 0)
-		capacity = min(capacity, o.Limit)
+	for _, limit := range l.limits {
+		capacity = min(capacity, limit.Capacity())
 	}
 	return capacity
 }

@@ -108,16 +108,23 @@ func (r *request) newPage(shard uint32) *page {
 func (r *request) decide(p *page, c *Charge) {
 	e, corrupt := find(p.value, c.Key, r.now)
 	c.Full, c.Evicted = false, false
-	r.states = c.take(r.states[:0], e.states, r.now)
+	if c.Record {
+		r.states = c.record(r.states[:0], e.states, r.now)
+	} else {
+		r.states = c.take(r.states[:0], e.states, r.now)
+	}
 	next := c.entry(r.states, r.now)
-	if len(e.states) > 0 && !c.Decision.Allowed && next.load > e.load {
-		c.keep = true // the limit was lowered, and the entry does not say that it is reached
+	if len(e.states) > 0 && !c.Decision.Allowed && (next.load > e.load || next.expiry > e.expiry) {
+		c.keep = true // the limit was lowered, and the entry would be dropped too soon
 	}
 	if !c.Decision.Allowed && c.keep {
 		next = c.settle(r.states[:0], e.states, r.now)
 		r.states = next.states
 	}
-	if c.Decision.Allowed || c.keep {
+	switch {
+	case c.PeekOnly && c.Decision.Allowed:
+		c.uncharge()
+	case c.Decision.Allowed || c.keep:
 		var foreign bool
 		c.Full, c.Evicted, foreign = p.put(next, e, r)
 		corrupt = corrupt || foreign
@@ -146,7 +153,7 @@ func (r *request) verdict() (admitted bool, err error) {
 func (r *request) uncharge() {
 	for i := range r.charges {
 		c := &r.charges[i]
-		if c.Decision.Allowed {
+		if c.Decision.Allowed && !c.PeekOnly && !c.Record {
 			c.uncharge()
 		}
 		c.Evicted = false

@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"encoding/binary"
-	"math"
 	"time"
 )
 
@@ -32,12 +31,17 @@ func newSlidingCounter(l Limit) slidingCounter {
 
 func (a slidingCounter) shape() []int64 { return []int64{a.window} }
 
+func (a slidingCounter) unlimited() algorithm {
+	a.limit = unreachable
+	return a
+}
+
 func decodePair(state []byte) (p pair, corrupt bool) {
 	if len(state) == 0 {
 		return pair{}, false
 	}
 	r := reader{rest: state}
-	p = pair{r.instant(), r.count(math.MaxUint32), r.count(math.MaxUint32)}
+	p = pair{r.instant(), r.count(unreachable), r.count(unreachable)}
 	if r.bad || len(r.rest) > 0 {
 		return pair{}, true
 	}
@@ -122,29 +126,23 @@ func (a slidingCounter) share(p pair, at Instant) int64 {
 	return share
 }
 
-// fits returns the first time at which the cost fits, if nobody else comes.
+// fits returns the first time at which the cost fits, if nobody else comes: in
+// the current window, or else in the next.
 func (a slidingCounter) fits(p pair, cost int64) Instant {
-	if at, ok := a.fitsWithin(p, a.limit-p.cur-cost); ok {
-		return at
+	if room := a.limit - p.cur - cost; room >= 0 {
+		return a.fitsWithin(p, room)
 	}
-	next := pair{start: p.start.add(a.window), prev: p.cur}
-	if at, ok := a.fitsWithin(next, a.limit-cost); ok {
-		return at
-	}
-	return next.start.add(a.window)
+	return a.fitsWithin(pair{start: p.start.add(a.window), prev: p.cur}, a.limit-cost)
 }
 
-// fitsWithin returns the first time in the current window at which the share
-// of the one before is at most room; not ok if that is not before its end.
-func (a slidingCounter) fitsWithin(p pair, room int64) (at Instant, ok bool) {
-	if room < 0 {
-		return 0, false
-	}
+// fitsWithin returns the first time at which the share of the window before is
+// at most room, the end of the current window at the latest.
+func (a slidingCounter) fitsWithin(p pair, room int64) Instant {
 	if p.prev <= room {
-		return p.start, true
+		return p.start
 	}
 	left, _ := mulDiv(room, a.window, p.prev)
-	return p.start.add(a.window - left), left > 0
+	return p.start.add(a.window - left)
 }
 
 func (a slidingCounter) refund(dst, state []byte, r receipt, cost int64) []byte {

@@ -32,6 +32,11 @@ func newSlidingLog(l Limit) slidingLog {
 
 func (a slidingLog) shape() []int64 { return []int64{a.asked, a.slot} }
 
+func (a slidingLog) unlimited() algorithm {
+	a.limit = unreachable
+	return a
+}
+
 // slotEnd returns the last instant of the slot that t lies in.
 func (a slidingLog) slotEnd(t Instant) Instant {
 	if a.slot == 1 {
@@ -96,7 +101,7 @@ func (a slidingLog) settle(log *events, now Instant) (rebased bool) {
 		log.oldest, log.latest = log.oldest.add(-back), log.latest.add(-back)
 		rebased = true
 	} else if back > 0 {
-		now = log.latest.add(1 - a.slot)
+		now = max(now, log.latest.add(1-a.slot)) // which is later, unless the state is foreign
 	}
 	for log.used > 0 && now.since(log.oldest) >= a.window {
 		log.drop()

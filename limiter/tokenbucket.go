@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"encoding/binary"
-	"math"
 	"time"
 )
 
@@ -22,6 +21,7 @@ const (
 type tokenBucket struct {
 	rate, window int64 // units per microseconds
 	burst        int64
+	refill       int64 // microseconds in which an empty bucket is full
 }
 
 // A level is a number of units: whole ones, and parts of which a window's
@@ -41,17 +41,23 @@ func newTokenBucket(l Limit) tokenBucket {
 	if a.burst == 0 {
 		a.burst = l.Requests
 	}
+	a.refill = a.draining(level{units: a.burst})
 	return a
 }
 
 func (a tokenBucket) shape() []int64 { return []int64{a.window} }
+
+func (a tokenBucket) unlimited() algorithm {
+	a.burst = unreachable
+	return a
+}
 
 func (a tokenBucket) decode(state []byte) (b bucket, corrupt bool) {
 	if len(state) == 0 {
 		return bucket{}, false
 	}
 	r := reader{rest: state}
-	b = bucket{r.instant(), level{r.count(math.MaxUint32), r.count(a.window - 1)}}
+	b = bucket{r.instant(), level{r.count(unreachable), r.count(a.window - 1)}}
 	if r.bad || len(r.rest) > 0 {
 		return bucket{}, true
 	}
@@ -106,7 +112,7 @@ func (a tokenBucket) settle(b *bucket, now Instant) (rebased bool) {
 		return false
 	}
 	if back := b.at.since(now); back > 0 {
-		if back <= a.draining(level{units: a.burst}) {
+		if back <= a.refill {
 			return false
 		}
 		b.at = now
@@ -153,11 +159,15 @@ func (l level) minus(m level, unit int64) level {
 	return l
 }
 
-// refund takes the units out of the level again, less what would have drained
-// in vain without them because the bucket would have been empty.
+// refund takes the units out of the level again, less at most what would have
+// drained in vain without them because the bucket would have been empty. That much
+// cannot be told if the clock was set back, and nothing is taken out then.
 func (a tokenBucket) refund(dst, state []byte, r receipt, cost int64) []byte {
 	b, _ := a.decode(state)
-	idle := a.drained(max(0, b.at.since(r.at))).minus(r.before, a.window)
+	if b.at < r.at {
+		return b.encode(dst)
+	}
+	idle := a.drained(b.at.since(r.at)).minus(r.before, a.window)
 	b.level = b.minus(level{units: cost}.minus(idle, a.window), a.window)
 	return b.encode(dst)
 }
