@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net"
 	"path/filepath"
 	"testing"
 )
@@ -15,10 +16,9 @@ type filter struct {
 // object is a JSON object under construction.
 type object = map[string]any
 
-// bootstrap is an Envoy with a listener for each filter, which answers 200 to
-// what the filter lets pass. The client's address is what X-Forwarded-For says
-// last.
-func bootstrap(t testing.TB, filters ...filter) []byte {
+// bootstrap is an Envoy with a listener for each filter, before one upstream.
+// The client's address is what X-Forwarded-For says last.
+func bootstrap(t testing.TB, upstream string, filters ...filter) []byte {
 	t.Helper()
 	module, err := filepath.Abs(modulePath)
 	if err != nil {
@@ -35,7 +35,13 @@ func bootstrap(t testing.TB, filters ...filter) []byte {
 			}}}},
 		})
 	}
-	config, err := json.Marshal(object{"static_resources": object{"listeners": listeners}})
+	host, port, err := net.SplitHostPort(upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := object{"name": "upstream", "load_assignment": object{"cluster_name": "upstream", "endpoints": []any{object{
+		"lb_endpoints": []any{object{"endpoint": object{"address": object{"socket_address": object{"address": host, "port_value": json.Number(port)}}}}}}}}}
+	config, err := json.Marshal(object{"static_resources": object{"listeners": listeners, "clusters": []any{cluster}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +54,7 @@ func connectionManager(f filter, module string) object {
 		"stat_prefix": f.name,
 		"route_config": object{"virtual_hosts": []any{object{
 			"name": "all", "domains": []any{"*"},
-			"routes": []any{object{"match": object{"prefix": "/"}, "direct_response": object{"status": 200}}},
+			"routes": []any{object{"name": "everything", "match": object{"prefix": "/"}, "route": object{"cluster": "upstream"}}},
 		}}},
 		"http_filters": []any{
 			object{"name": "weir", "typed_config": object{

@@ -16,7 +16,7 @@ import (
 func TestFourWorkersAdmitExactly(t *testing.T) {
 	hundred := filter{"hundred", `{"rules": [{"name": "hundred", "key": [{"header": "x-key"}], "limits": [{"requests": 100, "window": "1h"}]}], "on_error": "deny"}`}
 	one := filter{"one", `{"rules": [{"name": "one", "key": [{"header": "x-key"}], "limits": [{"requests": 1, "window": "1h"}]}], "on_error": "deny"}`}
-	envoy := startEnvoy(t, bootstrap(t, hundred, one), 4)
+	envoy := startEnvoy(t, bootstrap(t, startUpstream(t), hundred, one), 4)
 	for _, test := range []struct {
 		listener              string
 		keys, requests, limit int

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func TestEnvoy(t *testing.T) {
 			filters = append(filters, filter{s.Name, string(s.Config)})
 		}
 	}
-	envoy := startEnvoy(t, bootstrap(t, filters...), 2)
+	envoy := startEnvoy(t, bootstrap(t, startUpstream(t), filters...), 2)
 	for _, s := range fitting {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +81,11 @@ type envoySession struct {
 
 // Do waits until the step is due. Each is 3 ms later than the one before would
 // have it, so that a window's end at the time of a step is behind it.
-func (e *envoySession) Do(at time.Duration, r scenario.Request) (scenario.Response, error) {
+func (e *envoySession) Do(at time.Duration, r scenario.Request, up scenario.Upstream) (scenario.Response, error) {
+	r.Headers = append(r.Headers[:len(r.Headers):len(r.Headers)], [2]string{upstreamStatus, strconv.Itoa(up.Status)})
+	for _, h := range up.Headers {
+		r.Headers = append(r.Headers, [2]string{upstreamHeader, h[0] + "=" + h[1]})
+	}
 	time.Sleep(time.Until(e.start.Add(at + time.Duration(e.step)*3*time.Millisecond)))
 	e.step++
 	return send(e.addr, r)
@@ -107,9 +112,9 @@ func TestUserConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alice := scenario.Request{Method: "GET", Path: "/api/x", Headers: [][2]string{{"x-user-id", "alice"}}}
-	bob := scenario.Request{Method: "GET", Path: "/api/x", Headers: [][2]string{{"x-user-id", "bob"}}}
-	other := scenario.Request{Method: "GET", Path: "/", Headers: alice.Headers}
+	alice := scenario.Request{Method: "GET", Path: "/api/x", Host: "weir.test", Headers: [][2]string{{"x-user-id", "alice"}}}
+	bob := scenario.Request{Method: "GET", Path: "/api/x", Host: "weir.test", Headers: [][2]string{{"x-user-id", "bob"}}}
+	other := scenario.Request{Method: "GET", Path: "/", Host: "weir.test", Headers: alice.Headers}
 	for i, step := range []struct {
 		request scenario.Request
 		status  int
@@ -167,7 +172,7 @@ func TestEnvoyRefusesBadConfigurations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := bootstrap(t, filter{"bad", test.configuration})
+			config := bootstrap(t, "127.0.0.1:1", filter{"bad", test.configuration})
 			envoy, err := envoyproc.Start(t.Context(), envoyproc.Options{Config: config, Concurrency: 1, LogLevel: "error"})
 			if err == nil {
 				_ = envoy.Stop()

@@ -101,7 +101,7 @@ func checkRecovery(t *testing.T, vm *wasmhost.VM) {
 
 // keyed is a request of a client with a key, which no log may show.
 func keyed(key string) wasmhost.Request {
-	r := scenario.Request{Method: "GET", Path: "/canary", Client: "192.0.2.1", Headers: [][2]string{{"x-key", "canary-" + key}}}
+	r := scenario.Request{Method: "GET", Path: "/canary", Client: "192.0.2.1", Host: "weir.test", Headers: [][2]string{{"x-key", "canary-" + key}}}
 	return moduleRequest(r)
 }
 

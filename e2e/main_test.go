@@ -26,7 +26,7 @@ func readModule(t testing.TB) []byte {
 // scenarios returns all scenarios, the traces in the given unit.
 func scenarios(t testing.TB, unit func(window int64) time.Duration) []scenario.Scenario {
 	t.Helper()
-	all, err := scenario.Load(os.DirFS("scenarios"))
+	all, err := scenario.Load(os.DirFS(".."), "e2e/scenarios")
 	if err != nil {
 		t.Fatal(err)
 	}

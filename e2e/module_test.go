@@ -36,14 +36,14 @@ type wazeroSession struct {
 	turn int
 }
 
-func (w *wazeroSession) Do(at time.Duration, r scenario.Request) (scenario.Response, error) {
+func (w *wazeroSession) Do(at time.Duration, r scenario.Request, up scenario.Upstream) (scenario.Response, error) {
 	w.host.SetNow(at)
 	w.turn++
-	got, err := w.vms[w.turn%len(w.vms)].Do(w.t.Context(), moduleRequest(r))
+	request := moduleRequest(r)
+	request.Upstream = wasmhost.Upstream{Status: up.Status, Headers: up.Headers}
+	got, err := w.vms[w.turn%len(w.vms)].Do(w.t.Context(), request)
 	response := scenario.Response{Status: got.Status, Headers: map[string][]string{}, Body: string(got.Body)}
-	for _, h := range got.Headers {
-		response.Headers[h[0]] = append(response.Headers[h[0]], h[1])
-	}
+	addHeaders(response, got.Headers)
 	return response, err
 }
 
@@ -69,9 +69,10 @@ func newVM(t testing.TB, host *wasmhost.Host, configuration string) *wasmhost.VM
 // moduleRequest is a scenario's request as Envoy passes it: the client's
 // address with a port, which is another on each call.
 func moduleRequest(r scenario.Request) wasmhost.Request {
-	headers := [][2]string{{":method", r.Method}, {":path", r.Path}, {":authority", "weir.test"}}
-	return wasmhost.Request{
-		Headers:    append(headers, r.Headers...),
-		Properties: map[string][]byte{"source.address": []byte(net.JoinHostPort(r.Client, strconv.Itoa(40000+rand.IntN(10000))))},
+	headers := [][2]string{{":method", r.Method}, {":path", r.Path}, {":authority", r.Host}}
+	properties := map[string][]byte{"source.address": []byte(net.JoinHostPort(r.Client, strconv.Itoa(40000+rand.IntN(10000))))}
+	for path, value := range r.Properties {
+		properties[path] = []byte(value)
 	}
+	return wasmhost.Request{Headers: append(headers, r.Headers...), Properties: properties}
 }

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,16 +36,31 @@ func (native) Open(t *testing.T, s scenario.Scenario) scenario.Session {
 
 type nativeSession struct{ evaluator *policy.Evaluator }
 
-func (n nativeSession) Do(at time.Duration, r scenario.Request) (scenario.Response, error) {
+func (n nativeSession) Do(at time.Duration, r scenario.Request, up scenario.Upstream) (scenario.Response, error) {
 	v := n.evaluator.Evaluate(limiter.At(at), nativeRequest{r})
-	if v.Reply == nil {
-		return scenario.Response{Status: 200}, v.Err
+	if v.Err != nil {
+		return scenario.Response{}, v.Err
 	}
-	response := scenario.Response{Status: v.Reply.Status, Body: v.Reply.Body, Headers: map[string][]string{}}
-	for _, h := range v.Reply.Headers {
+	response := scenario.Response{Status: up.Status, Headers: map[string][]string{}}
+	if v.Reply != nil {
+		response.Status, response.Body = v.Reply.Status, v.Reply.Body
+		if r.Method == "HEAD" {
+			response.Body = ""
+		}
+		addHeaders(response, v.Reply.Headers)
+		return response, nil
+	}
+	addHeaders(response, up.Headers)
+	for _, h := range v.Headers {
+		response.Headers[h[0]] = []string{h[1]}
+	}
+	return response, n.evaluator.Settle(limiter.At(at), v.Deferred, nativeResponse{up}).Err
+}
+
+func addHeaders(response scenario.Response, headers [][2]string) {
+	for _, h := range headers {
 		response.Headers[h[0]] = append(response.Headers[h[0]], h[1])
 	}
-	return response, v.Err
 }
 
 // nativeRequest is a policy.Request made of a scenario's.
@@ -53,18 +70,30 @@ func (n nativeRequest) Method() (string, error) { return n.r.Method, nil }
 
 func (n nativeRequest) Path() (string, error) { return n.r.Path, nil }
 
+func (n nativeRequest) Host() (string, error) { return n.r.Host, nil }
+
 func (n nativeRequest) ClientAddress() (string, error) { return n.r.Client, nil }
 
-func (n nativeRequest) Header(name string) (joined string, err error) {
-	found := false
-	for _, h := range n.r.Headers {
-		if h[0] != name {
-			continue
+func (n nativeRequest) Header(name string) (string, error) { return joined(n.r.Headers, name), nil }
+
+func (n nativeRequest) Property(path string) (string, error) {
+	return n.r.Properties[strings.ReplaceAll(path, "\x00", ".")], nil
+}
+
+// nativeResponse is a policy.Response made of a scenario's upstream.
+type nativeResponse struct{ up scenario.Upstream }
+
+func (n nativeResponse) Status() (string, error) { return strconv.Itoa(n.up.Status), nil }
+
+func (n nativeResponse) Header(name string) (string, error) { return joined(n.up.Headers, name), nil }
+
+// joined returns all values of a header with commas between.
+func joined(headers [][2]string, name string) string {
+	var values []string
+	for _, h := range headers {
+		if h[0] == name {
+			values = append(values, h[1])
 		}
-		if found {
-			joined += ","
-		}
-		joined, found = joined+h[1], true
 	}
-	return joined, nil
+	return strings.Join(values, ",")
 }

@@ -24,7 +24,7 @@ func send(addr string, r scenario.Request) (scenario.Response, error) {
 		return scenario.Response{}, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: weir.test\r\nConnection: close\r\nX-Forwarded-For: %s\r\n", r.Method, r.Path, r.Client)
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nX-Forwarded-For: %s\r\n", r.Method, r.Path, r.Host, r.Client)
 	for _, h := range r.Headers {
 		fmt.Fprintf(&b, "%s: %s\r\n", h[0], h[1])
 	}

@@ -21,6 +21,12 @@ func clockTimeGet(id uint32, precision uint64, nanoseconds unsafe.Pointer) uint3
 //go:wasmimport env proxy_get_header_map_value
 func proxyGetHeaderMapValue(mapType uint32, key *byte, keySize int32, value, size unsafe.Pointer) status
 
+//go:wasmimport env proxy_replace_header_map_value
+func proxyReplaceHeaderMapValue(mapType uint32, key *byte, keySize int32, value *byte, valueSize int32) status
+
+//go:wasmimport env proxy_set_property
+func proxySetProperty(path *byte, pathSize int32, value *byte, valueSize int32) status
+
 //go:wasmimport env proxy_get_property
 func proxyGetProperty(path *byte, pathSize int32, value, size unsafe.Pointer) status
 
@@ -47,9 +53,10 @@ func proxyRecordMetric(id uint32, value uint64) status
 type status uint32
 
 const (
-	statusOK          status = 0
-	statusNotFound    status = 1
-	statusCasMismatch status = 8
+	statusOK                   status = 0
+	statusNotFound             status = 1
+	statusSerializationFailure status = 3
+	statusCasMismatch          status = 8
 )
 
 // err says which call failed, and how; nothing of what was asked for.
@@ -99,27 +106,48 @@ func now() (limiter.Instant, error) {
 	return limiter.Instant(returned.nanoseconds / 1000), nil
 }
 
-const requestHeaders = 0
+// The header maps of a stream.
+const (
+	requestHeaders  = 0
+	responseHeaders = 2
+)
 
-// header returns the first request header of the name, empty if there is none.
-func header(name string) (string, error) {
+// header returns the first header of the name, empty if there is none.
+func header(mapType uint32, name string) (string, error) {
 	value, size := valueAt()
-	s := proxyGetHeaderMapValue(requestHeaders, unsafe.StringData(name), int32(len(name)), value, size)
+	s := proxyGetHeaderMapValue(mapType, unsafe.StringData(name), int32(len(name)), value, size)
 	if s == statusNotFound {
 		return "", nil
 	}
 	return text(), s.err("proxy_get_header_map_value")
 }
 
-// property returns a property of the stream, whose path is joined by NUL
-// bytes; empty if there is none.
-func property(path string) (string, error) {
+// replaceHeader leaves a response one header of the name.
+func replaceHeader(name, value string) error {
+	return proxyReplaceHeaderMapValue(responseHeaders, unsafe.StringData(name), int32(len(name)),
+		unsafe.StringData(value), int32(len(value))).err("proxy_replace_header_map_value")
+}
+
+// lookUp asks for a property of the stream, whose path is joined by NUL bytes.
+// It is empty if there is none.
+func lookUp(path string) (string, status) {
 	value, size := valueAt()
 	s := proxyGetProperty(unsafe.StringData(path), int32(len(path)), value, size)
 	if s == statusNotFound {
-		return "", nil
+		return "", statusOK
 	}
-	return text(), s.err("proxy_get_property")
+	return text(), s
+}
+
+func property(path string) (string, error) {
+	value, s := lookUp(path)
+	return value, s.err("proxy_get_property")
+}
+
+// setProperty leaves a value for the access log.
+func setProperty(path, value string) error {
+	return proxySetProperty(unsafe.StringData(path), int32(len(path)),
+		unsafe.StringData(value), int32(len(value))).err("proxy_set_property")
 }
 
 // appendPairs appends headers as the ABI serialises them: their number, the

@@ -7,8 +7,9 @@
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o weir.wasm ./plugin
 //
 // The proxy runs one VM of the module per worker thread, each single-threaded.
-// In every VM a [plugin] lives for each configuration, and all streams of it
-// share one [stream], because a request is decided within a single callback.
+// In every VM a [plugin] lives for each configuration, and a [stream] for each
+// request under way, or one for all of them where nothing is remembered until
+// the response.
 //
 // Start reading at [plugin.OnPluginStart] and [stream.OnHttpRequestHeaders].
 package main

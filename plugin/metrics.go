@@ -55,16 +55,18 @@ type metrics struct {
 }
 
 type ruleMetrics struct {
-	outcomes [policy.Failed + 1]metric
+	outcomes [policy.Charged + 1]metric
 	evicted  metric
 }
 
 var outcomeNames = [...]string{
-	policy.Allowed:    "allowed",
-	policy.Limited:    "limited",
-	policy.MissingKey: "missing_key",
-	policy.Full:       "full",
-	policy.Failed:     "errors",
+	policy.Allowed:       "allowed",
+	policy.Limited:       "limited",
+	policy.ShadowLimited: "shadow_limited",
+	policy.MissingKey:    "missing_key",
+	policy.Full:          "full",
+	policy.Failed:        "errors",
+	policy.Charged:       "charged",
 }
 
 func defineMetrics(p *policy.Policy) metrics {

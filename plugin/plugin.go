@@ -25,7 +25,9 @@ type plugin struct {
 	evaluator *policy.Evaluator
 	table     *limiter.Table
 	metrics   metrics
-	stream    stream
+	shared    *stream   // of all requests, if responses do not matter
+	idle      []*stream // else those that wait for one
+	pairs     []byte    // memory for the headers of a reply
 	sweep     round
 	complain  bool // an error may be logged: at most one a tick
 }
@@ -70,13 +72,42 @@ func (p *plugin) start() error {
 	}
 	p.evaluator = policy.NewEvaluator(compiled, p.table)
 	p.metrics = defineMetrics(compiled)
-	p.stream.plugin = p
+	if !compiled.NeedsResponse() {
+		p.shared = &stream{plugin: p}
+	}
 	p.complain = true
 	return proxywasm.SetTickPeriodMilliSeconds(tickMilliseconds)
 }
 
 // NewHttpContext implements types.PluginContext.
-func (p *plugin) NewHttpContext(uint32) types.HttpContext { return &p.stream }
+func (p *plugin) NewHttpContext(uint32) types.HttpContext {
+	if p.shared != nil {
+		return p.shared
+	}
+	last := len(p.idle) - 1
+	if last < 0 {
+		return &stream{plugin: p}
+	}
+	s := p.idle[last]
+	p.idle = p.idle[:last]
+	return s
+}
+
+// release takes a stream back when it is done.
+func (p *plugin) release(s *stream) {
+	if s != p.shared {
+		s.headers, s.deferred = s.headers[:0], s.deferred[:0]
+		p.idle = append(p.idle, s)
+	}
+}
+
+// count adds up a verdict, and reports its error.
+func (p *plugin) count(v policy.Verdict) {
+	p.metrics.count(v)
+	if v.Err != nil {
+		p.report(v.Err)
+	}
+}
 
 // A round is one sweep over all shards, a part a tick.
 type round struct {

@@ -11,12 +11,13 @@ import (
 	"github.com/weirproxy/weir/limiter/policy"
 )
 
-// A stream serves the HTTP streams of a plugin. It remembers nothing of them:
-// each is decided when its request headers come.
+// A stream is one HTTP stream of a plugin. Where the policy needs nothing of
+// responses, all streams of the plugin share one.
 type stream struct {
 	types.DefaultHttpContext
-	plugin *plugin
-	pairs  []byte // memory for the headers of a reply
+	plugin   *plugin
+	headers  [][2]string       // for the response
+	deferred []policy.Deferred // charges that wait for it
 }
 
 // OnHttpRequestHeaders implements types.HttpContext.
@@ -30,19 +31,19 @@ func (s *stream) OnHttpRequestHeaders(int, bool) (action types.Action) {
 	if err != nil {
 		return s.answer(s.plugin.evaluator.Fail(err))
 	}
-	return s.answer(s.plugin.evaluator.Evaluate(at, hostRequest{}))
+	v := s.plugin.evaluator.Evaluate(at, hostRequest{})
+	s.headers = append(s.headers[:0], v.Headers...)
+	s.deferred = append(s.deferred[:0], v.Deferred...)
+	return s.answer(v)
 }
 
-// answer counts a verdict and carries it out.
+// answer counts a verdict on a request and carries it out.
 func (s *stream) answer(v policy.Verdict) types.Action {
-	s.plugin.metrics.count(v)
-	if v.Err != nil {
-		s.plugin.report(v.Err)
-	}
+	s.plugin.count(v)
 	if v.Reply == nil {
 		return types.ActionContinue
 	}
-	if err := s.send(v.Reply); err != nil {
+	if err := s.plugin.send(v.Reply); err != nil {
 		s.plugin.report(err)
 	}
 	// A local reply ends the request. To continue would send it on as well;
@@ -50,30 +51,61 @@ func (s *stream) answer(v policy.Verdict) types.Action {
 	return types.ActionPause
 }
 
-func (s *stream) send(r *policy.Reply) error {
-	s.pairs = appendPairs(s.pairs[:0], r.Headers)
+// OnHttpResponseHeaders implements types.HttpContext. For a request that was
+// refused, whose response is the module's own, nothing is left to do.
+func (s *stream) OnHttpResponseHeaders(int, bool) types.Action {
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.plugin.count(s.plugin.evaluator.Fail(fmt.Errorf("panic: %v", cause)))
+		}
+	}()
+	if len(s.deferred) > 0 {
+		s.settle()
+	}
+	if len(s.headers) > 0 {
+		s.putHeaders()
+	}
+	return types.ActionContinue
+}
+
+// settle makes the charges that waited for the response.
+func (s *stream) settle() {
+	at, err := now()
+	if err != nil {
+		s.plugin.count(s.plugin.evaluator.Fail(err))
+		return
+	}
+	s.plugin.count(s.plugin.evaluator.Settle(at, s.deferred, hostResponse{}))
+}
+
+// putHeaders replaces what the upstream says of limits. The answer to an
+// upgrade belongs to another protocol and stays as it is.
+func (s *stream) putHeaders() {
+	if status, err := (hostResponse{}).Status(); err != nil || status == "101" {
+		return
+	}
+	for _, h := range s.headers {
+		if err := replaceHeader(h[0], h[1]); err != nil {
+			s.plugin.report(err)
+		}
+	}
+}
+
+// OnHttpStreamDone implements types.HttpContext.
+func (s *stream) OnHttpStreamDone() { s.plugin.release(s) }
+
+// send answers a request locally, and leaves the name of the rule that refused
+// it for the access log: %FILTER_STATE(wasm.weir.rule:PLAIN)%.
+func (p *plugin) send(r *policy.Reply) error {
+	if r.Rule != "" {
+		if err := setProperty("weir\x00rule", r.Rule); err != nil {
+			p.report(err)
+		}
+	}
+	p.pairs = appendPairs(p.pairs[:0], r.Headers)
 	return proxySendLocalResponse(uint32(r.Status),
 		unsafe.StringData(r.Details), int32(len(r.Details)),
 		unsafe.StringData(r.Body), int32(len(r.Body)),
-		unsafe.SliceData(s.pairs), int32(len(s.pairs)),
+		unsafe.SliceData(p.pairs), int32(len(p.pairs)),
 		int32(r.GRPCStatus)).err("proxy_send_local_response")
 }
-
-// hostRequest is the request of the stream that the host is calling about.
-type hostRequest struct{}
-
-// Method implements policy.Request.
-func (hostRequest) Method() (string, error) { return header(":method") }
-
-// Path implements policy.Request.
-func (hostRequest) Path() (string, error) { return header(":path") }
-
-// Header implements policy.Request. The property has repeated headers joined,
-// where the header map would show only the first.
-func (hostRequest) Header(name string) (string, error) {
-	return property("request\x00headers\x00" + name)
-}
-
-// ClientAddress implements policy.Request. The proxy has applied its own rules
-// for X-Forwarded-For to it.
-func (hostRequest) ClientAddress() (string, error) { return property("source\x00address") }

@@ -104,6 +104,6 @@ func newStep(key string, at time.Duration, admitted bool) Step {
 		s.Want.Status = 429
 	}
 	s.Request.Headers = [][2]string{{"x-key", key}}
-	s.Request.fill()
+	s.fill()
 	return s
 }

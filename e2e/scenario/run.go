@@ -14,9 +14,9 @@ type Backend interface {
 
 // A Session is one proxy at work.
 type Session interface {
-	// Do sends a request at the given time, or as soon after as it can. Times
-	// never go back.
-	Do(at time.Duration, r Request) (Response, error)
+	// Do sends a request at the given time, or as soon after as it can, and
+	// lets the upstream answer as given if it is asked. Times never go back.
+	Do(at time.Duration, r Request, up Upstream) (Response, error)
 }
 
 // Run takes every step of a scenario.
@@ -25,7 +25,7 @@ func Run(t *testing.T, b Backend, s Scenario) {
 	session := b.Open(t, s)
 	for i, step := range s.Steps {
 		for n := range max(1, step.Times) {
-			got, err := session.Do(time.Duration(step.At), step.Request)
+			got, err := session.Do(time.Duration(step.At), step.Request, step.Upstream)
 			if err == nil {
 				err = step.Want.check(got)
 			}

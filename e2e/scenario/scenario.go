@@ -32,24 +32,37 @@ type Scenario struct {
 	About  string          `json:"about"`
 	Exact  bool            `json:"exact"` // needs a clock that can be set
 	Config json.RawMessage `json:"config"`
+	File   string          `json:"config_file"` // in place of Config, relative to the scenario
 	Steps  []Step          `json:"steps"`
 }
 
 // A Step is one request, or several alike, at one time.
 type Step struct {
-	At      Duration `json:"at"`
-	Times   int      `json:"times"` // 0 means 1
-	Request Request  `json:"request"`
-	Want    Want     `json:"want"`
+	At       Duration `json:"at"`
+	Times    int      `json:"times"` // 0 means 1
+	Request  Request  `json:"request"`
+	Upstream Upstream `json:"upstream"`
+	Want     Want     `json:"want"`
 }
 
-// A Request is what the client sends. Zero values mean GET, / and the client
-// 192.0.2.1.
+// An Upstream is what the service behind the proxy answers, if it is asked.
+type Upstream struct {
+	Status  int         `json:"status"` // 0 means 200
+	Headers [][2]string `json:"headers"`
+}
+
+// A Request is what the client sends. Zero values mean GET, /, the host
+// weir.test and the client 192.0.2.1.
 type Request struct {
 	Method  string      `json:"method"`
 	Path    string      `json:"path"`
+	Host    string      `json:"host"`
 	Headers [][2]string `json:"headers"`
 	Client  string      `json:"client"` // an IP address without a port
+
+	// Properties are what the proxy knows besides, by their paths joined with
+	// dots. A scenario with any is exact: a real proxy makes its own.
+	Properties map[string]string `json:"properties"`
 }
 
 // Want is what the response must be. Absent lists headers that must not be
@@ -79,8 +92,8 @@ func (d *Duration) UnmarshalText(text []byte) error {
 }
 
 // Load reads all scenarios in a directory.
-func Load(files fs.FS) ([]Scenario, error) {
-	names, err := fs.Glob(files, "*.json")
+func Load(files fs.FS, dir string) ([]Scenario, error) {
+	names, err := fs.Glob(files, path.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -96,15 +109,30 @@ func Load(files fs.FS) ([]Scenario, error) {
 		if err := decoder.Decode(&s); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if s.File != "" {
+			if s.Config, err = fs.ReadFile(files, path.Join(dir, s.File)); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
 		for i := range s.Steps {
-			s.Steps[i].Request.fill()
+			s.Steps[i].fill()
 		}
 		all = append(all, s)
 	}
 	return all, nil
 }
 
+func (s *Step) fill() {
+	s.Request.fill()
+	if s.Upstream.Status == 0 {
+		s.Upstream.Status = 200
+	}
+}
+
 func (r *Request) fill() {
+	if r.Host == "" {
+		r.Host = "weir.test"
+	}
 	if r.Method == "" {
 		r.Method = "GET"
 	}
