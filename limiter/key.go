@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"unsafe"
 
 	"github.com/dchest/siphash"
 )
@@ -42,9 +41,4 @@ func (s Seed) Bytes() []byte {
 // Fingerprint returns the fingerprint of a key, in time linear in its length.
 func (s Seed) Fingerprint(key []byte) Fingerprint {
 	return max(1, Fingerprint(siphash.Hash(s.k0, s.k1, key)))
-}
-
-// fingerprint is Fingerprint for a string, whose bytes are only read.
-func (s Seed) fingerprint(key string) Fingerprint {
-	return s.Fingerprint(unsafe.Slice(unsafe.StringData(key), len(key)))
 }

@@ -1,28 +1,55 @@
 package limiter
 
-import "time"
+import (
+	"hash/maphash"
+	"math/bits"
+	"time"
+)
 
 // A Limiter holds many keys to the same limits, in the memory of this process.
 // It is the whole of this package behind one call, for programs that need no
-// more. It is safe for concurrent use, and bounded: see [Table] for what happens
-// when more keys come than it tracks.
+// more. It is safe for concurrent use.
+//
+// Its memory is fixed: 65 bytes for each of maxKeys keys, taken when it is made,
+// and besides only states of more than 49 bytes, which a sliding log of more
+// than about ten requests has. A key costs nothing once its quota is whole
+// again. When there is no room near a new key's place, it takes that of the
+// entry nearby that had used the smallest fraction of its limit; an entry that
+// has reached it never makes way, and if all nearby have, the new key is
+// admitted and not counted. Twice as many keys as you expect leave room enough
+// that next to none is forced out.
 type Limiter struct {
-	table  *Table
-	limits *Limits
+	limits  *Limits
+	seed    maphash.Seed
+	stripes []stripe
+	shift   int // a hash's stripe is what this shift leaves of it
 }
 
-// New returns a Limiter that tracks at most maxKeys keys at a time.
+// maxStripes is more than the processors that will ever contend.
+const maxStripes = 256
+
+// New returns a Limiter that tracks at most maxKeys keys at a time,
+// 1..MaxMaxKeys.
 func New(maxKeys int, limits ...Limit) (*Limiter, error) {
 	compiled, err := NewLimits(limits...)
 	if err != nil {
 		return nil, err
 	}
-	options := TableOptions{MaxKeys: maxKeys, Seed: NewSeed()}
-	if err := options.validate(); err != nil {
+	if err := (TableOptions{MaxKeys: maxKeys}).validate(); err != nil {
 		return nil, err
 	}
-	table, err := NewTable(NewMemory(Shards(maxKeys)), options)
-	return &Limiter{table, compiled}, err
+	// A power of two of stripes, each of many neighbourhoods.
+	n := min(maxStripes, 1<<max(0, bits.Len(uint(maxKeys))-11))
+	l := &Limiter{compiled, maphash.MakeSeed(), make([]stripe, n), 64 - bits.TrailingZeros(uint(n))}
+	tags, cells := make([]byte, maxKeys), make([]byte, maxKeys*cellSize) // in one piece, as many would be rounded up
+	from := 0
+	for i := range l.stripes {
+		to := from + (maxKeys+i)/n // the sum is maxKeys
+		l.stripes[i].tags, l.stripes[i].cells = tags[from:to], cells[from*cellSize:to*cellSize]
+		l.stripes[i].large = map[int][]byte{}
+		from = to
+	}
+	return l, nil
 }
 
 // Take decides on a request of the key at the given time and charges it to all
@@ -46,33 +73,45 @@ func (l *Limiter) PeekN(key string, now time.Time, cost int64) Decision {
 // Pending returns, for each limit, the units that the key has used within the
 // last window; see [Table.Pending].
 func (l *Limiter) Pending(key string, now time.Time) []int64 {
-	pending, _ := l.table.Pending(instant(now), l.table.options.Seed.fingerprint(key), l.limits, nil)
-	return pending // the error would be of a store that can fail
+	s, hash := l.stripe(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := instant(now)
+	states := s.find(hash).live(at)
+	var pending []int64
+	for i, a := range l.limits.algorithms {
+		own := states
+		if len(l.limits.algorithms) > 1 {
+			own = state(states, l.limits.ids[i])
+		}
+		pending = append(pending, a.pending(own, at))
+	}
+	return pending
 }
 
-// Tracked counts the keys whose quota is not whole at the given time.
-func (l *Limiter) Tracked(now time.Time) int {
-	tracked, _ := l.table.Tracked(instant(now))
-	return tracked
+// Tracked counts the keys whose quota is not whole at the given time. It
+// looks at all of them.
+func (l *Limiter) Tracked(now time.Time) (n int) {
+	at := instant(now)
+	for i := range l.stripes {
+		n += l.stripes[i].tracked(at)
+	}
+	return n
 }
 
-// sweepEvery is how many requests go by until one also sweeps a shard: often
-// enough that idle keys are gone long before the table has seen as many new.
-const sweepEvery = 16
+func (l *Limiter) stripe(key string) (*stripe, uint64) {
+	hash := max(1, maphash.String(l.seed, key))
+	return &l.stripes[hash>>l.shift], hash
+}
 
 func (l *Limiter) do(key string, now time.Time, cost int64, commit bool) Decision {
-	r := l.table.requests.Get().(*request)
-	defer l.table.requests.Put(r)
-	c := &r.single[0]
-	c.Key, c.Limits, c.Cost = l.table.options.Seed.fingerprint(key), l.limits, cost
-	at := instant(now)
-	if _, err := r.do(l.table, at, r.single[:], commit); err != nil {
-		return Decision{Limit: l.limits.capacity(), RetryAfter: Never} // a cost out of range
+	if cost < 1 || cost > MaxRequests {
+		return Decision{Limit: l.limits.capacity(), RetryAfter: Never}
 	}
-	if r.turn++; commit && r.turn%sweepEvery == 0 {
-		_, _ = r.sweep(l.table, at, 1)
-	}
-	return c.Decision
+	s, hash := l.stripe(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.take(l.limits, hash, instant(now), cost, commit)
 }
 
 // instant is the door for the time of day. Its resolution is a microsecond.

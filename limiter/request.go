@@ -12,9 +12,6 @@ type request struct {
 	pages   []page
 	states  []byte // scratch for the next states of one entry
 	result  Result
-
-	single [1]Charge // of a Limiter
-	turn   uint      // of a Limiter's requests
 }
 
 func (r *request) do(t *Table, now Instant, charges []Charge, commit bool) (Result, error) {

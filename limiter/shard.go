@@ -62,12 +62,23 @@ func entryAt(value []byte, from int) (e entry, ok bool) {
 	}
 	return entry{
 		key:    keyAt(value, from),
-		expiry: Instant(int64(binary.LittleEndian.Uint64(value[from+5:]))>>24) << expiryShift,
+		expiry: expiryOf(value[from+5:]),
 		load:   value[from+13],
 		states: value[states:to],
 		from:   from,
 		to:     to,
 	}, true
+}
+
+// expiryOf reads the five bytes of an expiry, which follow three others.
+func expiryOf(b []byte) Instant {
+	return Instant(int64(binary.LittleEndian.Uint64(b))>>24) << expiryShift
+}
+
+func putExpiry(b []byte, expiry Instant) {
+	units := int64(expiry)>>expiryShift + 2 // rounded up, and one to spare
+	binary.LittleEndian.PutUint32(b, uint32(units))
+	b[4] = byte(units >> 32)
 }
 
 func keyAt(value []byte, from int) Fingerprint {
@@ -113,8 +124,8 @@ func appendEntry(dst []byte, e entry) []byte {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.key))
-	units := int64(e.expiry)>>expiryShift + 2 // rounded up, and one to spare
-	dst = append(dst, byte(units), byte(units>>8), byte(units>>16), byte(units>>24), byte(units>>32), e.load)
+	dst = append(dst, 0, 0, 0, 0, 0, e.load)
+	putExpiry(dst[len(dst)-6:], e.expiry)
 	dst = binary.AppendUvarint(dst, uint64(len(e.states)))
 	return append(dst, e.states...)
 }
