@@ -2,7 +2,7 @@ module github.com/weirproxy/weir
 
 // The floor is the release that the module is built and measured with: the
 // WebAssembly output of the standard compiler changes between releases.
-go 1.26
+go 1.26.0
 
 require (
 	github.com/dchest/siphash v1.2.3
@@ -11,4 +11,16 @@ require (
 	github.com/tetratelabs/wazero v1.12.0
 )
 
-require golang.org/x/sys v0.44.0 // indirect
+// Test dependencies.
+require (
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	google.golang.org/grpc v1.85.0
+)
+
+require (
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)

@@ -4,13 +4,26 @@ package policy
 
 import "testing"
 
-// TestEvaluateDoesNotAllocate is of a request that passes. (The race detector
+// TestEvaluateDoesNotAllocate is of requests that pass. (The race detector
 // makes a sync.Pool forget.)
 func TestEvaluateDoesNotAllocate(t *testing.T) {
-	e := newEvaluator(t, one("100", `"key": [{"header": "x-a"}], "match": {"path": {"prefix": "/a"}}`))
-	var r Request = get("/a/b?c=d", "x-a", "v")
-	now := second
-	if n := testing.AllocsPerRun(1000, func() { now += second; e.Evaluate(now, r) }); n != 0 {
-		t.Errorf("Evaluate(%v) = %v allocations, want none", r, n)
+	for _, members := range []string{
+		`"key": [{"header": "x-a"}], "match": {"path": {"prefix": "/a"}}`,
+		`"key": [{"header": "x-a"}], "match": {"path": {"regex": "/a/.*"}, "methods": ["GET"], "host": {"suffix": ".example"}, "headers": [{"name": "x-a"}]}`,
+		`"key": [{"cookie": "sid"}, {"query": "c"}, {"path": true}, {"method": true}, {"host": true}, {"constant": "c"}, {"route": true}]`,
+		`"key": [{"header": "x-a"}], "overrides": [{"key": ["v"], "limits": [{"requests": 50, "window": "60s"}]}]`,
+		`"key": [{"header": "x-a"}], "overrides": [{"key": ["v"], "unlimited": true}]`,
+		`"key": [{"header": "x-a"}], "cost": {"header": "x-cost", "max": 9}, "enforce_percent": 50`,
+		`"key": [{"header": "x-a"}], "charge": {"when": "response"}`,
+		`"key": [{"header": "x-a"}], "shadow": true`,
+	} {
+		e := newEvaluator(t, one("100", members))
+		get := get("/a/b?c=d", "x-a", "v", "cookie", "a=b; sid=v", "x-cost", "2")
+		get.host, get.properties = "www.example:80", map[string]string{"xds\x00route_name": "r"}
+		var r Request = get
+		now := second
+		if n := testing.AllocsPerRun(1000, func() { now += 3 * second; e.Evaluate(now, r) }); n != 0 {
+			t.Errorf("%s: Evaluate(%v) = %v allocations, want none", members, r, n)
+		}
 	}
 }

@@ -50,19 +50,29 @@ func TestCompileBad(t *testing.T) {
 	}
 }
 
+// TestCompileGood compares what each testdata/good/NAME.json compiles to.
 func TestCompileGood(t *testing.T) {
-	const defaults = `test, 100000 keys, full allow, error allow, reply 429 "local_rate_limited", retry-after true: `
+	const defaults = `test, 100000 keys, full allow, error allow, reply 429/8 "" "local_rate_limited" [], headers {true false false}, 1 replicas`
+	const a = "a [] client_ip cost 1 100%"
 	wants := map[string]string{
-		"shortest":        defaults + "a [] client_ip 1/1s",
+		"shortest":        defaults + "; " + a + " a=1/1s",
 		"no-rules":        defaults,
-		"byte-order-mark": defaults + "a [] client_ip 1/1s",
-		"blanks-around":   defaults + "a [] client_ip 1/1s",
-		"windows":         defaults + "a [] client_ip 1/1ms 1/500ms 1/1s 1/1m0s 1/1h30m0s 1/24h0m0s 1/36h0m0s 1/8784h0m0s",
-		"whole-numbers": `test, 1000 keys, full allow, error allow, reply 429 "local_rate_limited", retry-after true: ` +
-			"a [{3 {24 56}}] client_ip 1000000/1s 1000000/1m0s 1000000/1h0m0s",
-		"everything": `edge, 10 keys, full deny, error deny, reply 503 "slow down", retry-after false: ` +
-			"per-user_2 {{ /api/} [GET POST]} [{2 {x-user-id}} {3 {32 64}} {3 {32 56}} {4 {é}}] reject 10/1s(inclusive) 1000/1h0m0s; " +
-			"login {{/login } []} [] shared 5/1m0s",
+		"byte-order-mark": defaults + "; " + a + " a=1/1s",
+		"blanks-around":   defaults + "; " + a + " a=1/1s",
+		"windows": defaults + "; " + a + " a-1ms=1/1ms a-500ms=1/500ms a-1s=1/1s a-1m=1/1m0s a-90m=1/1h30m0s a-1d=1/24h0m0s a-36h=1/36h0m0s" +
+			" a-366d=1/8784h0m0s",
+		"whole-numbers": `test, 1000 keys, full allow, error allow, reply 429/8 "" "local_rate_limited" [], headers {true false false}, 1 replicas; ` +
+			"a [{3 {24 56}}] client_ip cost 1 100% a-1s=1000000/1s a-1m=1000000/1m0s a-1h=1000000/1h0m0s",
+		"everything": `edge, 10 keys, full deny, error deny, reply 503/14 "" "slow down" [[x-team edge]], headers {false true true}, 2 replicas, ` +
+			`exempt path "/healthz".""."" exempt clients [10.0.0.0/8 2001:db8::1/128] exempt path ""."".".js" preflight; ` +
+			`per-user_2 path ""."/api/"."" methods [GET POST] host ""."".".example.com" ` +
+			`x-tier "free".""."" x-a ""."a"."" x-b "".""."b" x-c ^(?:c+)$ x-d absent x-e ""."".""` + " " +
+			`[{2 {2 x-user-id}} {3 {32 64}} {3 {24 56}} {4 {4 é}}] reject cost 2 to 50 by x-cost 100% burst-10=5/1s(inclusive) per-user_2-1h=500/1h0m0s ` +
+			`override[per-user_2=50/1s] override[unlimited] override[block]; ` +
+			`login path "/login".""."" [{5 {5 sid}} {6 {6 q}} {7 {7 }} {8 {8 }} {9 {9 }} {10 {10 }} ` +
+			`{11 {metadata/filter_metadata/envoy.filters.http.jwt_authn/payload/sub}} {11 {metadata/filter_metadata/envoy.filters.http.jwt_authn/jwt/realm/id}} ` +
+			`{12 {12 }} {13 {13 xds/route_name}} {14 {14 connection/id}}] shared cost 1 charged for [401 4xx] by {x-units 1 9} 100% login=2/1m0s(6 buckets); ` +
+			`trial path ^(?:/[0-9]+)$ [] client_ip cost 3 shadow 50% trial=5/1s(burst 10)`,
 	}
 	files := fixtures(t, "good")
 	for name, data := range files {
@@ -75,37 +85,18 @@ func TestCompileGood(t *testing.T) {
 	}
 }
 
-// describe writes out a policy in one line.
-func describe(p *Policy) string {
-	var rules []string
-	for _, r := range p.Rules {
-		words := []string{r.Name}
-		if !reflect.DeepEqual(r.match, match{}) {
-			words = append(words, fmt.Sprint(r.match))
-		}
-		words = append(words, fmt.Sprint(r.key), string(r.onMissing))
-		for i := range r.Limits.Len() {
-			l := r.Limits.At(i)
-			word := fmt.Sprintf("%d/%v", l.Requests, l.Window)
-			if l.Inclusive {
-				word += "(inclusive)"
-			}
-			words = append(words, word)
-		}
-		rules = append(rules, strings.Join(words, " "))
-	}
-	return fmt.Sprintf("%s, %d keys, full %s, error %s, reply %d %q, retry-after %v: %s",
-		p.Namespace, p.Store.MaxKeys, p.Store.OnFull, p.OnError, p.reply.status, p.reply.body, p.retryAfter, strings.Join(rules, "; "))
-}
-
 // TestEveryFieldIsStrict misspells each field of the fullest configuration
 // (B56): none may be passed over.
 func TestEveryFieldIsStrict(t *testing.T) {
 	full := string(fixtures(t, "good")["everything"])
 	names := []string{
-		"namespace", "rules", "reply", "headers", "on_error", "store", "name", "match", "key", "on_missing_key", "limits",
-		"path", "methods", "prefix", "exact", "header", "client_ip", "ipv6_prefix", "constant",
-		"requests", "window", "algorithm", "inclusive", "status", "body", "format", "text", "max_keys", "on_full",
+		"namespace", "rules", "exempt", "reply", "headers", "on_error", "store", "replicas",
+		"name", "match", "key", "on_missing_key", "limits", "overrides", "cost", "charge", "shadow", "enforce_percent",
+		"path", "methods", "host", "exact", "prefix", "suffix", "regex", "present", "preflight",
+		"header", "cookie", "query", "constant", "client_ip", "ipv4_prefix", "ipv6_prefix", "method", "bearer_token",
+		"jwt_claim", "names", "provider_key", "peer_identity", "route", "property",
+		"requests", "window", "algorithm", "burst", "buckets", "inclusive", "unlimited", "block", "default", "max", "when", "statuses",
+		"status", "grpc_status", "body", "format", "text", "max_keys", "on_full",
 	}
 	for _, name := range names {
 		for _, spelling := range []string{name + "x", strings.ToUpper(name[:1]) + name[1:]} {

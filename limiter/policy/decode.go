@@ -85,6 +85,14 @@ func (d *decoder) items(n node, each func(node)) {
 	}
 }
 
+// some is a list of at least one.
+func (d *decoder) some(n node, what string, each func(node)) {
+	d.items(n, each)
+	if n.kind == '[' && len(n.items) == 0 {
+		d.errorf(n, "want at least one %s", what)
+	}
+}
+
 func (d *decoder) text(n node) string {
 	if n.kind != '"' {
 		d.errorf(n, "want a string")

@@ -1,8 +1,8 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/weirproxy/weir/limiter"
 )
@@ -12,9 +12,20 @@ import (
 type Evaluator struct {
 	policy   *Policy
 	table    *limiter.Table
+	view     view
 	charges  []limiter.Charge
+	asked    []asked // of each charge
 	outcomes []Outcome
+	reports  []report
+	deferred []Deferred
+	headers  [][2]string
 	key      []byte
+}
+
+// asked is what a charge was made for.
+type asked struct {
+	outcome int // index
+	quota   *quota
 }
 
 // NewEvaluator returns an evaluator. The table must have been made with the
@@ -23,60 +34,31 @@ func NewEvaluator(p *Policy, table *limiter.Table) *Evaluator {
 	return &Evaluator{policy: p, table: table}
 }
 
-// A Verdict is the answer to a request. It is valid until the next.
-type Verdict struct {
-	// Reply is the answer to give; nil lets the request pass.
-	Reply *Reply
-
-	// Outcomes say what became of each rule that matched.
-	Outcomes []Outcome
-
-	// Result is what the table reports.
-	Result limiter.Result
-
-	// Err is what kept the request from being decided, if anything did.
-	Err error
-}
-
-// An Outcome is what one rule said.
-type Outcome struct {
-	Rule     int // its index in Policy.Rules
-	Kind     OutcomeKind
-	Evicted  bool              // a live key made way for this one
-	Decision *limiter.Decision // nil unless Allowed or Limited
-}
-
-// An OutcomeKind is what became of a rule.
-type OutcomeKind uint8
-
-const (
-	Allowed    OutcomeKind = iota // the rule admits the request, which another may still refuse
-	Limited                       // the rule refuses it
-	MissingKey                    // the key lacks a part, and the rule says skip or reject
-	Full                          // the key is new and the table had no room
-	Failed                        // the request could not be decided
-)
-
 // Evaluate decides a request that came at the given time. A panic on the way
 // is an error like any other.
 func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v Verdict) {
-	e.charges, e.outcomes = e.charges[:0], e.outcomes[:0]
+	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
+	e.view = view{Request: req}
 	defer func() {
+		e.view.Request = nil
 		if cause := recover(); cause != nil {
 			v = e.fail(limiter.Result{}, fmt.Errorf("panic: %v", cause))
 		}
 	}()
-	rejected, err := e.collect(req)
+	if exempt, err := e.exempt(); exempt || err != nil {
+		return e.fail(limiter.Result{}, err)
+	}
+	refused, err := e.collect()
 	switch {
 	case err != nil:
 		return e.fail(limiter.Result{}, err)
-	case rejected != nil:
-		return Verdict{Reply: e.policy.refusal(rejected.Name, 0), Outcomes: e.missing()}
+	case refused != nil:
+		return Verdict{Reply: e.policy.refusal(refusal{rule: refused.Name}, nil), Outcomes: e.settled()}
 	case len(e.charges) == 0:
 		return Verdict{Outcomes: e.outcomes}
 	}
 	result, err := e.table.Take(now, e.charges)
-	if err != nil && err != limiter.ErrFull {
+	if err != nil && !errors.Is(err, limiter.ErrFull) {
 		return e.fail(result, err)
 	}
 	return e.verdict(result)
@@ -89,121 +71,101 @@ func (e *Evaluator) Fail(err error) Verdict {
 	return e.fail(limiter.Result{}, err)
 }
 
-// collect lists the outcomes and the charges of the rules that match, the nth
-// charge belonging to the nth outcome that is Allowed so far. It returns the
-// first rule that rejects the request for want of a key. After an error it
-// goes on to list the rules that match, all of which have failed.
-func (e *Evaluator) collect(req Request) (rejected *Rule, err error) {
-	method, path, err := e.line(req)
-	if err != nil {
-		return nil, err
+func (e *Evaluator) exempt() (bool, error) {
+	for i := range e.policy.exempt {
+		if ok, err := e.policy.exempt[i].matches(&e.view); ok || err != nil {
+			return ok, err
+		}
 	}
+	return false, nil
+}
+
+// collect lists the outcomes of the rules that match, and the charges. It
+// returns the first rule that refuses the request without a charge. After an
+// error it goes on to list the rules that match, all of which have failed.
+func (e *Evaluator) collect() (refused *Rule, err error) {
 	for i, rule := range e.policy.Rules {
-		if !rule.match.matches(method, path) {
+		matches, failure := rule.match.matches(&e.view)
+		if failure != nil {
+			return nil, errors.Join(err, failure)
+		}
+		if !matches {
 			continue
 		}
 		e.outcomes = append(e.outcomes, Outcome{Rule: i})
 		if err != nil {
 			continue
 		}
-		var complete bool
-		if e.key, complete, err = rule.appendKey(e.key[:0], req); err != nil {
-			err = fmt.Errorf("rule %q: %w", rule.Name, err)
+		kind, failure := e.ask(rule)
+		if failure != nil {
+			err = fmt.Errorf("rule %q: %w", rule.Name, failure)
 			continue
 		}
-		if !complete {
-			e.outcomes[len(e.outcomes)-1].Kind = MissingKey
-			if rule.onMissing == missingReject && rejected == nil {
-				rejected = rule
-			}
-			continue
+		e.outcomes[len(e.outcomes)-1].Kind = kind
+		if refuses := kind == Limited || kind == MissingKey && rule.rejectsMissing(); refuses && refused == nil {
+			refused = rule
 		}
-		e.charge(rule, e.table.Fingerprint(e.key))
 	}
-	return rejected, err
+	return refused, err
 }
 
-// line returns what the matches need of the request line.
-func (e *Evaluator) line(req Request) (method, path string, err error) {
-	if e.policy.needsMethod {
-		if method, err = req.Method(); err != nil {
-			return "", "", err
-		}
-	}
-	if e.policy.needsPath {
-		if path, err = req.Path(); err != nil {
-			return "", "", err
-		}
-		path = normalizePath(path)
-	}
-	return method, path, nil
+// rejectsMissing says whether a request without the key is refused. A rule on
+// trial refuses nobody for that.
+func (r *Rule) rejectsMissing() bool {
+	return r.onMissing == missingReject && !r.shadow && r.enforced >= 100
 }
 
-// charge appends a charge, reusing the memory of an earlier one.
-func (e *Evaluator) charge(rule *Rule, key limiter.Fingerprint) {
+// ask adds the charge of a rule, the last of the outcomes, or says what became
+// of the rule without one.
+func (e *Evaluator) ask(rule *Rule) (OutcomeKind, error) {
+	key, complete, err := rule.appendKey(e.key[:0], &e.view)
+	e.key = key
+	if err != nil || !complete {
+		return MissingKey, err
+	}
+	quota := rule.limits
+	if o := rule.override(key); o != nil {
+		switch {
+		case o.unlimited:
+			return Allowed, nil
+		case o.block && rule.enforces(key):
+			return Limited, nil
+		case o.block:
+			return ShadowLimited, nil
+		}
+		quota = o.limits
+	}
+	units, err := rule.cost.of(e.view.Header)
+	if err != nil {
+		return Failed, err
+	}
+	c := e.charge(quota)
+	c.Key, c.Cost, c.Shadow, c.PeekOnly = e.table.Fingerprint(key), units, !rule.enforces(key), rule.onResult != nil
+	return Allowed, nil
+}
+
+// charge appends a charge for the last outcome, with the memory of an earlier
+// one.
+func (e *Evaluator) charge(q *quota) *limiter.Charge {
 	if len(e.charges) < cap(e.charges) {
 		e.charges = e.charges[:len(e.charges)+1]
 	} else {
 		e.charges = append(e.charges, limiter.Charge{})
 	}
+	e.asked = append(e.asked, asked{len(e.outcomes) - 1, q})
 	c := &e.charges[len(e.charges)-1]
-	c.Key, c.Limits, c.Cost, c.Shadow = key, rule.Limits, 1, false
+	c.Limits, c.Record = q.limits, false
+	return c
 }
 
-// missing drops the outcomes of rules that were not asked, because the request
-// was rejected before.
-func (e *Evaluator) missing() []Outcome {
+// settled returns the outcomes without those of rules that were not asked,
+// because the request was refused before.
+func (e *Evaluator) settled() []Outcome {
 	kept := e.outcomes[:0]
 	for _, o := range e.outcomes {
-		if o.Kind == MissingKey {
+		if o.Kind != Allowed {
 			kept = append(kept, o)
 		}
 	}
 	return kept
-}
-
-// verdict reads the answers of the table off the charges.
-func (e *Evaluator) verdict(result limiter.Result) Verdict {
-	v := Verdict{Outcomes: e.outcomes, Result: result}
-	var refusing string
-	var wait time.Duration
-	next := 0
-	for i := range v.Outcomes {
-		o := &v.Outcomes[i]
-		if o.Kind == MissingKey {
-			continue
-		}
-		c := &e.charges[next]
-		next++
-		o.Decision, o.Evicted = &c.Decision, c.Evicted
-		switch {
-		case !c.Decision.Allowed:
-			o.Kind = Limited
-			if c.Decision.RetryAfter > wait {
-				refusing, wait = e.policy.Rules[o.Rule].Name, c.Decision.RetryAfter
-			}
-		case c.Full:
-			o.Kind, o.Decision = Full, nil
-		}
-	}
-	switch {
-	case result.Admitted:
-	case refusing != "":
-		v.Reply = e.policy.refusal(refusing, wait)
-	default:
-		v.Reply = failure()
-	}
-	return v
-}
-
-// fail answers a request that could not be decided.
-func (e *Evaluator) fail(result limiter.Result, err error) Verdict {
-	for i := range e.outcomes {
-		e.outcomes[i] = Outcome{Rule: e.outcomes[i].Rule, Kind: Failed}
-	}
-	v := Verdict{Outcomes: e.outcomes, Result: result, Err: err}
-	if e.policy.OnError == Deny {
-		v.Reply = failure()
-	}
-	return v
 }

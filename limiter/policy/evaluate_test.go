@@ -13,12 +13,12 @@ import (
 func TestRefusal(t *testing.T) {
 	for config, want := range map[string]Reply{
 		one("1", `"key": []`): {Status: 429, Headers: [][2]string{{"retry-after", "60"}}, Body: "local_rate_limited",
-			GRPCStatus: 8, Details: "local_rate_limited{a}"},
+			GRPCStatus: 8, Details: "local_rate_limited{a}", Rule: "a"},
 		`{"rules": [{"name": "b", "key": [], "limits": [{"requests": 1, "window": "60s"}]}], "headers": [],
-		  "reply": {"status": 503, "body": {"text": "slow down"}}}`: {Status: 503, Body: "slow down", GRPCStatus: 8, Details: "local_rate_limited{b}"},
+		  "reply": {"status": 503, "body": {"text": "slow down"}}}`: {Status: 503, Body: "slow down", GRPCStatus: 8, Details: "local_rate_limited{b}", Rule: "b"},
 		`{"rules": [{"name": "b", "key": [], "limits": [{"requests": 1, "window": "60s"}]}], "headers": ["retry-after"],
 		  "reply": {"body": {"format": "text", "text": ""}}}`: {Status: 429, Headers: [][2]string{{"retry-after", "60"}},
-			GRPCStatus: 8, Details: "local_rate_limited{b}"},
+			GRPCStatus: 8, Details: "local_rate_limited{b}", Rule: "b"},
 	} {
 		e := newEvaluator(t, config)
 		if v := e.Evaluate(0, get("/")); v.Reply != nil || !v.Result.Admitted || v.Err != nil {

@@ -10,14 +10,14 @@ import (
 )
 
 // user is a request by the user of that name.
-type user string
-
-func (u user) Method() (string, error) { return "GET", nil }
-func (u user) Path() (string, error)   { return "/", nil }
-func (u user) Header(name string) (string, error) {
-	return map[string]string{"x-user-id": string(u)}[name], nil
+type user struct {
+	policy.EmptyRequest
+	name string
 }
-func (u user) ClientAddress() (string, error) { return "192.0.2.1:40001", nil }
+
+func (u user) Header(name string) (string, error) {
+	return map[string]string{"x-user-id": u.name}[name], nil
+}
 
 func ExampleEvaluator() {
 	p, err := policy.Compile([]byte(`{
@@ -37,9 +37,9 @@ func ExampleEvaluator() {
 	}
 	e := policy.NewEvaluator(p, table)
 
-	for i, who := range []user{"alice", "alice", "alice", "bob"} {
+	for i, who := range []string{"alice", "alice", "alice", "bob"} {
 		at := limiter.At(time.Duration(i) * time.Second)
-		if reply := e.Evaluate(at, who).Reply; reply != nil {
+		if reply := e.Evaluate(at, user{name: who}).Reply; reply != nil {
 			fmt.Println(who, reply.Status, reply.Headers, reply.Details)
 		} else {
 			fmt.Println(who, "passes")

@@ -11,9 +11,10 @@ const second = limiter.Instant(1_000_000)
 
 // a request is a Request that answers from its fields, or with err.
 type request struct {
-	method, path, client string
-	headers              map[string]string
-	err                  map[string]error // by what was asked: method, path, client or a header
+	method, path, host, client string
+	headers                    map[string]string
+	properties                 map[string]string
+	err                        map[string]error // by what was asked: method, path, host, client, a header or a property
 }
 
 func (r request) Method() (string, error) { return r.method, r.err["method"] }
@@ -21,6 +22,10 @@ func (r request) Method() (string, error) { return r.method, r.err["method"] }
 func (r request) Path() (string, error) { return r.path, r.err["path"] }
 
 func (r request) Header(name string) (string, error) { return r.headers[name], r.err[name] }
+
+func (r request) Host() (string, error) { return r.host, r.err["host"] }
+
+func (r request) Property(path string) (string, error) { return r.properties[path], r.err[path] }
 
 func (r request) ClientAddress() (string, error) { return r.client, r.err["client"] }
 

@@ -2,14 +2,13 @@ package policy
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 )
 
 // window returns the encoded key of a request under a policy's first rule.
 func (p *Policy) window(t testing.TB, r request) string {
 	t.Helper()
-	key, complete, err := p.Rules[0].appendKey(nil, r)
+	key, complete, err := p.Rules[0].appendKey(nil, &view{Request: r})
 	if err != nil || !complete {
 		t.Fatalf("appendKey(%v) = %q, %v, %v, want a key", r, key, complete, err)
 	}
@@ -164,34 +163,6 @@ func TestRotationInAPrefix(t *testing.T) {
 	newEvaluator(t, one("3", `"key": [{"client_ip": true}]`)).run(t, steps)
 }
 
-// FuzzKey: the parts of two requests encode alike if and only if they are the
-// same, each being absent, a header or, where it is absent, a fallback.
-func FuzzKey(f *testing.F) {
-	f.Add("a", "ab", "aa", "b", "1.2.3.4", "1.2.3.5")
-	f.Add("", "v", "v", "", "1.2.3.4", "1.2.3.4")
-	f.Add("", "", "", "1.2.3.4", "1.2.3.4", "")
-	f.Add("\x02\x01", "", "\x02", "\x01", "@/tmp/x", "")
-	config := one("1", `"key": [{"header": "x-a"}, {"header": "x-b"}, {"client_ip": {"ipv6_prefix": 128}}]`)
-	p := mustCompile(f, config)
-	f.Fuzz(func(t *testing.T, a1, b1, a2, b2, client1, client2 string) {
-		first, second := get("/", "x-a", a1, "x-b", b1), get("/", "x-a", a2, "x-b", b2)
-		first.client, second.client = client1, client2
-		alike := p.window(t, first) == p.window(t, second)
-		parts1, parts2 := []string{a1, b1, plainAddress(client1)}, []string{a2, b2, plainAddress(client2)}
-		if same := slices.Equal(parts1, parts2); same != alike {
-			t.Errorf("keys of %q and %q are the same: %v, want %v", parts1, parts2, alike, same)
-		}
-	})
-}
-
-// plainAddress is an address without what a window does not depend on.
-func plainAddress(text string) string {
-	if addr, ok := parseAddress(text); ok {
-		return addr.WithZone("").String()
-	}
-	return text
-}
-
 // TestIdentity: what makes a rule another one, and what does not.
 func TestIdentity(t *testing.T) {
 	const rule = `"name": "a", "key": [{"header": "x-a"}], "limits": [{"requests": 1, "window": "1s"}]`
@@ -216,6 +187,28 @@ func TestIdentity(t *testing.T) {
 	} {
 		if got := bytes.Equal(id("n", rule), id(c.namespace, c.members)); got != c.same {
 			t.Errorf("%s: the rules have the same identity: %v, want %v", name, got, c.same)
+		}
+	}
+}
+
+// TestIdentityOfEverySource: any two keys of one or two parts are two.
+func TestIdentityOfEverySource(t *testing.T) {
+	sources := append(everySource("a"), everySource("b")...)
+	sources[len(everySource("a"))] = part{kindClientIP, clientIPSource{32, 64}} // has no name
+	sources = append(sources, part{kindClaim, newClaimSource("jwt", []string{"a"})}, part{kindProperty, named{kindProperty, "a\x00b"}})
+	seen := map[[8]byte][]part{}
+	check := func(key ...part) {
+		r := &Rule{Name: "a", key: key}
+		r.identify("n")
+		if other, ok := seen[r.id]; ok {
+			t.Errorf("keys %v and %v have one identity", other, key)
+		}
+		seen[r.id] = key
+	}
+	for _, first := range sources {
+		check(first)
+		for _, second := range sources {
+			check(first, second)
 		}
 	}
 }

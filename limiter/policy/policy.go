@@ -18,10 +18,10 @@ type Policy struct {
 	// OnError is what happens to a request that cannot be decided.
 	OnError Action
 
-	reply      reply
-	retryAfter bool // refusals carry Retry-After
-
-	needsMethod, needsPath bool // some rule looks at it
+	exempt   []match // a request that one of them matches is not limited
+	reply    reply
+	headers  headers
+	replicas int64 // by which every limit is divided
 }
 
 // An Action is what to do with a request that the limits do not answer for.
@@ -43,42 +43,16 @@ func (p *Policy) TableOptions(seed limiter.Seed) limiter.TableOptions {
 	return limiter.TableOptions{MaxKeys: p.Store.MaxKeys, DenyWhenFull: p.Store.OnFull == Deny, Seed: seed}
 }
 
-// A Rule holds the requests that it matches to limits, by their keys.
-type Rule struct {
-	// Name identifies the rule in replies, metrics and stored windows: 1 to 64
-	// of a-z, 0-9, - and _.
-	Name string
-
-	// Limits are what each key is held to.
-	Limits *limiter.Limits
-
-	match     match
-	key       []part
-	onMissing missing
-	id        [8]byte // of namespace, name and key, which own the windows
-}
-
-// missing is what happens to a request that lacks a part of the key.
-type missing string
-
-const (
-	missingClientIP missing = "client_ip" // the client's address stands in
-	missingSkip     missing = "skip"      // the rule does not apply
-	missingReject   missing = "reject"    // the request is refused
-	missingShared   missing = "shared"    // all that lack the part share a window
-)
-
-// identify sets the identity under which the windows of the rule are kept.
-// Its place among the rules, what it matches, what it does about missing parts
-// and its limits are no part of it.
-func (r *Rule) identify(namespace string) {
-	b := appendBytes(nil, namespace)
-	b = appendBytes(b, r.Name)
-	for _, p := range r.key {
-		b = p.source.appendDefinition(append(b, byte(p.kind)))
+// NeedsResponse says whether responses matter: whether headers are put on
+// them, or rules are charged by them.
+func (p *Policy) NeedsResponse() bool {
+	if p.headers.onAdmitted() {
+		return true
 	}
-	hash := uint64(limiter.Seed{}.Fingerprint(b))
-	for i := range r.id {
-		r.id[i] = byte(hash >> (8 * i))
+	for _, r := range p.Rules {
+		if r.onResult != nil {
+			return true
+		}
 	}
+	return false
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weirproxy/weir/limiter"
@@ -14,6 +15,7 @@ type Reply struct {
 	Body       string
 	GRPCStatus int    // for gRPC requests, whose HTTP status is always 200
 	Details    string // response code details, for the access log
+	Rule       string // that refused; empty for a failure
 }
 
 // Status codes of google.rpc.Code.
@@ -24,32 +26,74 @@ const (
 
 // reply is how a configuration wants refusals answered.
 type reply struct {
-	status int
-	body   string
+	status      int
+	grpcStatus  int
+	contentType string // empty: the proxy's, for text
+	body        string // with placeholders
+	headers     [][2]string
 }
 
-// refusal answers a request that a rule refused. A wait of 0 or Never has no
-// Retry-After, as no time can be named.
-func (p *Policy) refusal(rule string, wait time.Duration) *Reply {
+// Bodies, and the placeholders in them.
+const (
+	ruleMark, retryMark = "%RULE%", "%RETRY_AFTER%"
+
+	textBody    = "local_rate_limited"
+	jsonBody    = `{"error":"rate_limited","rule":"%RULE%","retry_after":%RETRY_AFTER%}`
+	problemBody = `{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",` +
+		`"title":"Request cannot be satisfied as assigned quota has been exceeded",` +
+		`"status":%STATUS%,"violated-policies":[%POLICIES%]}`
+)
+
+// A refusal is what a request was refused by.
+type refusal struct {
+	rule     string
+	wait     time.Duration // 0 or Never: no time can be named
+	policies []string      // the limits that refused
+}
+
+// refusal answers a request that a rule refused.
+func (p *Policy) refusal(by refusal, reports []report) *Reply {
 	r := &Reply{
 		Status:     p.reply.status,
-		Body:       p.reply.body,
-		GRPCStatus: grpcResourceExhausted,
-		Details:    "local_rate_limited{" + rule + "}",
+		GRPCStatus: p.reply.grpcStatus,
+		Details:    "local_rate_limited{" + by.rule + "}",
+		Rule:       by.rule,
 	}
-	if p.retryAfter && wait > 0 && wait != limiter.Never {
-		r.Headers = append(r.Headers, [2]string{"retry-after", strconv.FormatInt(wholeSeconds(wait), 10)})
+	seconds := ""
+	if by.wait > 0 && by.wait != limiter.Never {
+		seconds = strconv.FormatInt(wholeSeconds(by.wait), 10)
 	}
+	if p.headers.retryAfter && seconds != "" {
+		r.Headers = append(r.Headers, [2]string{"retry-after", seconds})
+	}
+	r.Headers = p.headers.append(r.Headers, reports, false)
+	if p.reply.contentType != "" {
+		r.Headers = append(r.Headers, [2]string{"content-type", p.reply.contentType})
+	}
+	r.Headers = append(r.Headers, p.reply.headers...)
+	r.Body = p.reply.fill(by, seconds)
 	return r
+}
+
+// fill puts what is known into the placeholders of the body. A wait that
+// cannot be named is null, which JSON takes.
+func (r reply) fill(by refusal, seconds string) string {
+	if !strings.Contains(r.body, "%") {
+		return r.body
+	}
+	if seconds == "" {
+		seconds = "null"
+	}
+	policies := ""
+	if len(by.policies) > 0 {
+		policies = `"` + strings.Join(by.policies, `","`) + `"`
+	}
+	return strings.NewReplacer(ruleMark, by.rule, retryMark, seconds,
+		"%STATUS%", strconv.Itoa(r.status), "%POLICIES%", policies).Replace(r.body)
 }
 
 // failure answers a request that could not be decided where on_error, or
 // on_full, is deny.
 func failure() *Reply {
 	return &Reply{Status: 503, GRPCStatus: grpcUnavailable, Details: "local_rate_limit_error"}
-}
-
-// wholeSeconds rounds up, so that who waits that long has waited long enough.
-func wholeSeconds(d time.Duration) int64 {
-	return max(1, int64((d+time.Second-1)/time.Second))
 }

@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirproxy/weir/limiter"
+)
+
+// headers are the styles in which answers tell of limits.
+type headers struct {
+	retryAfter bool // Retry-After, on refusals only (RFC 9110, 10.2.3)
+	rateLimit  bool // RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers)
+	xRateLimit bool // X-RateLimit-Limit, -Remaining and -Reset, as Envoy's own filters
+}
+
+// onAdmitted says whether admitted requests carry any.
+func (h headers) onAdmitted() bool { return h.rateLimit || h.xRateLimit }
+
+// A report is one quota's part in an answer.
+type report struct {
+	quota    *quota
+	decision limiter.Decision
+	each     []limiter.Decision
+}
+
+// append appends the headers of an answer. On a refusal RateLimit lists only
+// the limits that refuse, whose t is the wait that they ask for.
+func (h headers) append(dst [][2]string, reports []report, admitted bool) [][2]string {
+	if len(reports) == 0 {
+		return dst
+	}
+	if h.rateLimit {
+		dst = append(dst, [2]string{"ratelimit-policy", policyField(reports)})
+		if field := limitField(reports, admitted); field != "" {
+			dst = append(dst, [2]string{"ratelimit", field})
+		}
+	}
+	if h.xRateLimit {
+		d := strictest(reports)
+		dst = append(dst,
+			[2]string{"x-ratelimit-limit", strconv.FormatInt(d.Limit, 10)},
+			[2]string{"x-ratelimit-remaining", strconv.FormatInt(d.Remaining, 10)},
+			[2]string{"x-ratelimit-reset", strconv.FormatInt(reset(d), 10)})
+	}
+	return dst
+}
+
+// policyField lists what every quota is, joined.
+func policyField(reports []report) string {
+	if len(reports) == 1 {
+		return reports[0].quota.policy
+	}
+	fields := make([]string, len(reports))
+	for i, r := range reports {
+		fields[i] = r.quota.policy
+	}
+	return strings.Join(fields, ", ")
+}
+
+// limitField lists what is left of every limit, as a structured field (RFC
+// 9651): "per-user";r=3;t=1.
+func limitField(reports []report, admitted bool) string {
+	var b []byte
+	for _, r := range reports {
+		for i, d := range r.each {
+			if !admitted && d.Allowed {
+				continue
+			}
+			if len(b) > 0 {
+				b = append(b, ", "...)
+			}
+			b = append(append(append(b, '"'), r.quota.names[i]...), `";r=`...)
+			b = strconv.AppendInt(b, d.Remaining, 10)
+			if d.RetryAfter != limiter.Never {
+				b = strconv.AppendInt(append(b, ";t="...), reset(d), 10)
+			}
+		}
+	}
+	return string(b)
+}
+
+// reset is the number of seconds, rounded up, until the quota is whole; of a
+// refusal, until the request fits.
+func reset(d limiter.Decision) int64 {
+	if d.Allowed {
+		return ceilSeconds(d.ResetAfter)
+	}
+	if d.RetryAfter == limiter.Never {
+		return 0
+	}
+	return wholeSeconds(d.RetryAfter)
+}
+
+// strictest returns the decision of the quota that binds.
+func strictest(reports []report) limiter.Decision {
+	d := reports[0].decision
+	for _, r := range reports[1:] {
+		if r.decision.Stricter(d) {
+			d = r.decision
+		}
+	}
+	return d
+}
+
+// describe renders a quota for RateLimit-Policy: "per-user";q=10;w=1.
+func (q *quota) describe(limits []limiter.Limit) {
+	var b []byte
+	for i, l := range limits {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(append(b, '"'), q.names[i]...), `";q=`...)
+		b = strconv.AppendInt(b, l.Capacity(), 10)
+		b = strconv.AppendInt(append(b, ";w="...), ceilSeconds(l.Window), 10)
+	}
+	q.policy = string(b)
+}
+
+// wholeSeconds rounds up, so that who waits that long has waited long enough.
+func wholeSeconds(d time.Duration) int64 { return max(1, ceilSeconds(d)) }
+
+func ceilSeconds(d time.Duration) int64 {
+	seconds := int64(d / time.Second)
+	if d%time.Second > 0 {
+		seconds++
+	}
+	return seconds
+}

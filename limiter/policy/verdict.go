@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/weirproxy/weir/limiter"
+)
+
+// A Verdict is the answer to a request. It is valid until the next.
+type Verdict struct {
+	// Reply is the answer to give; nil lets the request pass.
+	Reply *Reply
+
+	// Headers go on the response of a request that passes. Each replaces what
+	// the upstream says under its name.
+	Headers [][2]string
+
+	// Deferred are the charges to make when the response comes.
+	Deferred []Deferred
+
+	// Outcomes say what became of each rule that matched.
+	Outcomes []Outcome
+
+	// Result is what the table reports.
+	Result limiter.Result
+
+	// Err is what kept the request from being decided, if anything did.
+	Err error
+}
+
+// An Outcome is what one rule said.
+type Outcome struct {
+	Rule     int // its index in Policy.Rules
+	Kind     OutcomeKind
+	Evicted  bool              // a live key made way for this one
+	Decision *limiter.Decision // nil if the table was not asked, or was full
+}
+
+// An OutcomeKind is what became of a rule.
+type OutcomeKind uint8
+
+const (
+	Allowed       OutcomeKind = iota // the rule admits the request, which another may still refuse
+	Limited                          // the rule refuses it
+	ShadowLimited                    // the rule would refuse it, but is not enforced
+	MissingKey                       // the key lacks a part, and the rule says skip or reject
+	Full                             // the key is new and the table had no room
+	Failed                           // the request could not be decided
+	Charged                          // the response was charged to the rule
+)
+
+// A Deferred is a charge that waits for the response.
+type Deferred struct {
+	Rule int
+	key  limiter.Fingerprint
+	on   *quota
+	cost int64 // of the request
+}
+
+// verdict reads the answers of the table off the charges.
+func (e *Evaluator) verdict(result limiter.Result) Verdict {
+	v := Verdict{Outcomes: e.outcomes, Result: result}
+	e.reports, e.deferred = e.reports[:0], e.deferred[:0]
+	var by refusal
+	for i := range e.charges {
+		c, a := &e.charges[i], e.asked[i]
+		o := &v.Outcomes[a.outcome]
+		o.read(c)
+		if o.Kind == Limited {
+			by.join(e.policy.Rules[o.Rule].Name, a.quota, c)
+		}
+		if !c.Shadow && !c.Full {
+			e.reports = append(e.reports, report{a.quota, c.Decision, c.Each})
+		}
+		if c.PeekOnly && o.Kind == Allowed {
+			e.deferred = append(e.deferred, Deferred{o.Rule, c.Key, a.quota, c.Cost})
+		}
+	}
+	switch {
+	case result.Admitted:
+		e.headers = e.policy.headers.append(e.headers[:0], e.reports, true)
+		v.Headers, v.Deferred = e.headers, e.deferred
+	case by.rule != "":
+		v.Reply = e.policy.refusal(by, e.reports)
+	default:
+		v.Reply = failure()
+	}
+	return v
+}
+
+// read fills in an outcome from its charge.
+func (o *Outcome) read(c *limiter.Charge) {
+	o.Decision, o.Evicted = &c.Decision, c.Evicted
+	switch {
+	case !c.Decision.Allowed && c.Shadow:
+		o.Kind = ShadowLimited
+	case !c.Decision.Allowed:
+		o.Kind = Limited
+	case c.Full:
+		o.Kind, o.Decision = Full, nil
+	}
+}
+
+// join adds a rule that refuses: the one with the longest wait gives its name
+// and its wait to the reply.
+func (r *refusal) join(rule string, q *quota, c *limiter.Charge) {
+	if r.rule == "" || c.Decision.RetryAfter > r.wait {
+		r.rule, r.wait = rule, c.Decision.RetryAfter
+	}
+	for i, d := range c.Each {
+		if !d.Allowed {
+			r.policies = append(r.policies, q.names[i])
+		}
+	}
+}
+
+// fail answers a request that could not be decided, or, without an error, that
+// need not be.
+func (e *Evaluator) fail(result limiter.Result, err error) Verdict {
+	if err == nil {
+		return Verdict{}
+	}
+	for i := range e.outcomes {
+		e.outcomes[i] = Outcome{Rule: e.outcomes[i].Rule, Kind: Failed}
+	}
+	v := Verdict{Outcomes: e.outcomes, Result: result, Err: err}
+	if e.policy.OnError == Deny {
+		v.Reply = failure()
+	}
+	return v
+}
+
+// Settle makes the charges that waited for the response, as it turns out, at
+// the time that it came. They are recorded even beyond the limit: what has
+// been used has been used. Of the verdict only Outcomes, Result and Err are set.
+func (e *Evaluator) Settle(now limiter.Instant, deferred []Deferred, resp Response) (v Verdict) {
+	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
+	defer func() {
+		if cause := recover(); cause != nil {
+			v = e.fail(limiter.Result{}, fmt.Errorf("panic: %v", cause))
+		}
+		v.Reply = nil // the upstream has answered
+	}()
+	if err := e.collectDeferred(deferred, resp); err != nil {
+		return e.fail(limiter.Result{}, err)
+	}
+	if len(e.charges) == 0 {
+		return Verdict{}
+	}
+	result, err := e.table.Take(now, e.charges)
+	if err != nil {
+		return e.fail(result, err)
+	}
+	for i := range e.charges {
+		o := &e.outcomes[i]
+		if o.Evicted = e.charges[i].Evicted; e.charges[i].Full {
+			o.Kind = Full
+		}
+	}
+	return Verdict{Outcomes: e.outcomes, Result: result}
+}
+
+// collectDeferred lists the charges of the rules that the response concerns:
+// all, if its status is not known.
+func (e *Evaluator) collectDeferred(deferred []Deferred, resp Response) error {
+	status, noStatus := resp.Status()
+	err := noStatus
+	for _, d := range deferred {
+		rule := e.policy.Rules[d.Rule]
+		if noStatus == nil && !rule.onResult.applies(status) {
+			continue
+		}
+		e.outcomes = append(e.outcomes, Outcome{Rule: d.Rule, Kind: Charged})
+		if err != nil {
+			continue
+		}
+		var units int64
+		if units, err = rule.onResult.of(d.cost, resp); err == nil {
+			c := e.charge(d.on)
+			c.Key, c.Cost, c.Shadow, c.PeekOnly, c.Record = d.key, units, true, false, true
+		}
+	}
+	return err
+}
