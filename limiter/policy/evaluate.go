@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -45,8 +46,12 @@ func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v Verdict) {
 			v = e.fail(limiter.Result{}, fmt.Errorf("panic: %v", cause))
 		}
 	}()
-	if exempt, err := e.exempt(); exempt || err != nil {
+	exempt, err := e.exempt()
+	if err != nil {
 		return e.fail(limiter.Result{}, err)
+	}
+	if exempt {
+		return Verdict{}
 	}
 	refused, err := e.collect()
 	switch {
@@ -87,7 +92,7 @@ func (e *Evaluator) collect() (refused *Rule, err error) {
 	for i, rule := range e.policy.Rules {
 		matches, failure := rule.match.matches(&e.view)
 		if failure != nil {
-			return nil, errors.Join(err, failure)
+			return nil, cmp.Or(err, failure)
 		}
 		if !matches {
 			continue

@@ -114,12 +114,8 @@ func (r *refusal) join(rule string, q *quota, c *limiter.Charge) {
 	}
 }
 
-// fail answers a request that could not be decided, or, without an error, that
-// need not be.
+// fail answers a request that could not be decided.
 func (e *Evaluator) fail(result limiter.Result, err error) Verdict {
-	if err == nil {
-		return Verdict{}
-	}
 	for i := range e.outcomes {
 		e.outcomes[i] = Outcome{Rule: e.outcomes[i].Rule, Kind: Failed}
 	}
