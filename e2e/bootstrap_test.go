@@ -20,51 +20,89 @@ type object = map[string]any
 // The client's address is what X-Forwarded-For says last.
 func bootstrap(t testing.TB, upstream string, filters ...filter) []byte {
 	t.Helper()
-	module, err := filepath.Abs(modulePath)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var listeners []any
 	for _, f := range filters {
-		listeners = append(listeners, object{
-			"name":    f.name,
-			"address": object{"socket_address": object{"address": "127.0.0.1", "port_value": 0}},
-			"filter_chains": []any{object{"filters": []any{object{
-				"name":         "envoy.filters.network.http_connection_manager",
-				"typed_config": connectionManager(f, module),
-			}}}},
-		})
+		listeners = append(listeners, listener(t, f))
 	}
-	host, port, err := net.SplitHostPort(upstream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cluster := object{"name": "upstream", "load_assignment": object{"cluster_name": "upstream", "endpoints": []any{object{
-		"lb_endpoints": []any{object{"endpoint": object{"address": object{"socket_address": object{"address": host, "port_value": json.Number(port)}}}}}}}}}
-	config, err := json.Marshal(object{"static_resources": object{"listeners": listeners, "clusters": []any{cluster}}})
+	return assemble(t, listeners, cluster(t, "upstream", upstream))
+}
+
+// assemble is an Envoy of these listeners and clusters.
+func assemble(t testing.TB, listeners []any, clusters ...any) []byte {
+	t.Helper()
+	config, err := json.Marshal(object{"static_resources": object{"listeners": listeners, "clusters": clusters}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return config
 }
 
+// A setting changes a listener, or the connection manager in it.
+type setting func(listener, manager object)
+
+// beforeWeir puts an HTTP filter before Weir.
+func beforeWeir(filter object) setting {
+	return func(_, manager object) {
+		manager["http_filters"] = append([]any{filter}, manager["http_filters"].([]any)...)
+	}
+}
+
+// listener has Weir in its chain, and passes everything to the cluster upstream.
+func listener(t testing.TB, f filter, settings ...setting) object {
+	t.Helper()
+	module, err := filepath.Abs(modulePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager := connectionManager(f, module)
+	chain := object{"filters": []any{extension("envoy.filters.network.http_connection_manager",
+		"filters.network.http_connection_manager.v3.HttpConnectionManager", manager)}}
+	l := object{
+		"name":          f.name,
+		"address":       object{"socket_address": object{"address": "127.0.0.1", "port_value": 0}},
+		"filter_chains": []any{chain},
+	}
+	for _, change := range settings {
+		change(l, manager)
+	}
+	return l
+}
+
+// cluster is a service at host:port.
+func cluster(t testing.TB, name, addr string) object {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clusterAt(name, object{"socket_address": object{"address": host, "port_value": json.Number(port)}})
+}
+
+func clusterAt(name string, address object) object {
+	return object{"name": name, "load_assignment": object{"cluster_name": name, "endpoints": []any{
+		object{"lb_endpoints": []any{object{"endpoint": object{"address": address}}}}}}}
+}
+
+// extension is a named part of Envoy with the configuration of the given type.
+func extension(name, kind string, config object) object {
+	config["@type"] = "type.googleapis.com/envoy.extensions." + kind
+	return object{"name": name, "typed_config": config}
+}
+
 func connectionManager(f filter, module string) object {
 	return object{
-		"@type":       "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
-		"stat_prefix": f.name,
-		"route_config": object{"virtual_hosts": []any{object{
-			"name": "all", "domains": []any{"*"},
-			"routes": []any{object{"name": "everything", "match": object{"prefix": "/"}, "route": object{"cluster": "upstream"}}},
-		}}},
+		"stat_prefix":  f.name,
+		"route_config": routes(object{"name": "everything", "match": object{"prefix": "/"}, "route": object{"cluster": "upstream"}}),
 		"http_filters": []any{
-			object{"name": "weir", "typed_config": object{
-				"@type":  "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
-				"config": pluginConfig(f, module),
-			}},
-			object{"name": "envoy.filters.http.router", "typed_config": object{
-				"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"}},
+			extension("weir", "filters.http.wasm.v3.Wasm", object{"config": pluginConfig(f, module)}),
+			extension("envoy.filters.http.router", "filters.http.router.v3.Router", object{}),
 		},
 	}
+}
+
+// routes are the routes of every host.
+func routes(all ...any) object {
+	return object{"virtual_hosts": []any{object{"name": "all", "domains": []any{"*"}, "routes": all}}}
 }
 
 func pluginConfig(f filter, module string) object {

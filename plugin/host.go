@@ -144,9 +144,10 @@ func property(path string) (string, error) {
 	return value, s.err("proxy_get_property")
 }
 
-// setProperty leaves a value for the access log.
-func setProperty(path, value string) error {
-	return proxySetProperty(unsafe.StringData(path), int32(len(path)),
+// setProperty leaves a value for the access log. Envoy takes the name as it
+// is, and has it in the filter state after "wasm."; there is no path.
+func setProperty(name, value string) error {
+	return proxySetProperty(unsafe.StringData(name), int32(len(name)),
 		unsafe.StringData(value), int32(len(value))).err("proxy_set_property")
 }
 

@@ -98,7 +98,7 @@ func (s *stream) OnHttpStreamDone() { s.plugin.release(s) }
 // it for the access log: %FILTER_STATE(wasm.weir.rule:PLAIN)%.
 func (p *plugin) send(r *policy.Reply) error {
 	if r.Rule != "" {
-		if err := setProperty("weir\x00rule", r.Rule); err != nil {
+		if err := setProperty("weir.rule", r.Rule); err != nil {
 			p.report(err)
 		}
 	}
