@@ -13,11 +13,12 @@ import (
 // Its memory is fixed: 65 bytes for each of maxKeys keys, taken when it is made,
 // and besides only states of more than 49 bytes, which a sliding log of more
 // than about ten requests has. A key costs nothing once its quota is whole
-// again. When there is no room near a new key's place, it takes that of the
-// entry nearby that had used the smallest fraction of its limit; an entry that
-// has reached it never makes way, and if all nearby have, the new key is
-// admitted and not counted. With room for half as many keys again as are live,
-// fewer than one in a thousand is forced out; with none to spare, one in twenty.
+// again. When there is no room near either of a new key's two places, it takes
+// that of the entry nearby that had used the smallest fraction of its limit; an
+// entry that has reached it never makes way, and if all nearby have, the new key
+// is admitted and not counted. With room for a quarter as many keys again as are
+// live, fewer than one in five thousand is forced out; with a twentieth, fewer
+// than one in a hundred.
 type Limiter struct {
 	limits  *Limits
 	seed    maphash.Seed

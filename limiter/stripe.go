@@ -36,29 +36,36 @@ const (
 	lengthOffset = 14
 )
 
-// A place is where a key is, or, if ok is false, where it would begin to look
-// for room.
+// A place is where a key is, if it is anywhere.
 type place struct {
 	stripe *stripe
 	cell   int
 	ok     bool
 }
 
-// find looks for a key in its neighbourhood.
+// find looks for a key in its two neighbourhoods.
 func (s *stripe) find(hash uint64) place {
-	home, tag := s.home(hash), tagOf(hash)
-	if s.holds(home, hash) { // most are at home, and need no look at the tags
-		return place{s, home, true}
+	first, second := s.homes(hash)
+	if cell, ok := s.findNear(first, hash); ok {
+		return place{s, cell, true}
 	}
-	near := s.tags[home:min(home+neighbours, len(s.tags))]
+	cell, ok := s.findNear(second, hash)
+	return place{s, cell, ok}
+}
+
+func (s *stripe) findNear(home int, hash uint64) (cell int, ok bool) {
+	if s.holds(home, hash) { // most are at home, and need no look at the tags
+		return home, true
+	}
+	near := s.near(home)
 	for from := 0; ; from++ {
-		i := bytes.IndexByte(near[from:], tag)
+		i := bytes.IndexByte(near[from:], tagOf(hash))
 		if i < 0 {
-			return place{s, home, false}
+			return 0, false
 		}
 		from += i
 		if s.holds(home+from, hash) {
-			return place{s, home + from, true}
+			return home + from, true
 		}
 	}
 }
@@ -69,12 +76,23 @@ func (s *stripe) holds(cell int, hash uint64) bool {
 	return binary.LittleEndian.Uint64(s.cells[cell*cellSize:]) == hash
 }
 
-// home is the first cell of a key's neighbourhood.
-func (s *stripe) home(hash uint64) int {
-	home := int(hash >> 8 & 0xFFFFFFFF * uint64(len(s.tags)) >> 32)
+// homes are the first cells of a key's two neighbourhoods. The second is for
+// when the first is full, which makes next to all cells useful.
+func (s *stripe) homes(hash uint64) (first, second int) {
+	return s.home(hash >> 8), s.home(hash >> 26)
+}
+
+func (s *stripe) home(bits uint64) int {
+	home := int(bits & 0xFFFFFFFF * uint64(len(s.tags)) >> 32)
 	return max(0, min(home, len(s.tags)-neighbours))
 }
 
+// near returns the tags of a neighbourhood.
+func (s *stripe) near(home int) []byte {
+	return s.tags[home:min(home+neighbours, len(s.tags))]
+}
+
+// tagOf takes the bits that the homes and the stripe leave.
 func tagOf(hash uint64) byte { return max(1, byte(hash)) }
 
 // at returns the bytes of a cell.
@@ -133,7 +151,7 @@ func (s *stripe) takeOne(a algorithm, p place, state []byte, hash uint64, now In
 // put writes an entry where the key is, or where there is room.
 func (s *stripe) put(p place, hash uint64, e entry, now Instant) {
 	if !p.ok {
-		if p.cell, p.ok = s.room(p.cell, now); !p.ok {
+		if p.cell, p.ok = s.room(hash, now); !p.ok {
 			return
 		}
 		s.tags[p.cell] = tagOf(hash)
@@ -156,22 +174,26 @@ func (s *stripe) put(p place, hash uint64, e entry, now Instant) {
 	}
 }
 
-// room returns a free cell in the neighbourhood of home: one that is, or one
-// whose entry has expired, or that of the least load; not ok if all have
+// room returns a free cell in one of a key's neighbourhoods: one that is, or
+// one whose entry has expired, or that of the least load; not ok if all have
 // reached their limits.
-func (s *stripe) room(home int, now Instant) (cell int, ok bool) {
-	near := s.tags[home:min(home+neighbours, len(s.tags))]
-	if i := bytes.IndexByte(near, 0); i >= 0 {
-		return home + i, true
+func (s *stripe) room(hash uint64, now Instant) (cell int, ok bool) {
+	first, second := s.homes(hash)
+	for range 2 {
+		for _, home := range [...]int{first, second} {
+			if i := bytes.IndexByte(s.near(home), 0); i >= 0 {
+				return home + i, true
+			}
+		}
+		s.free(first, first+len(s.near(first)), now)
+		s.free(second, second+len(s.near(second)), now)
 	}
-	s.free(home, home+len(near), now)
-	if i := bytes.IndexByte(near, 0); i >= 0 {
-		return home + i, true
-	}
-	victim := home
-	for cell := home; cell < home+len(near); cell++ {
-		if s.at(cell)[loadOffset] < s.at(victim)[loadOffset] {
-			victim = cell
+	victim := first
+	for _, home := range [...]int{first, second} {
+		for cell := home; cell < home+len(s.near(home)); cell++ {
+			if s.at(cell)[loadOffset] < s.at(victim)[loadOffset] {
+				victim = cell
+			}
 		}
 	}
 	return victim, s.at(victim)[loadOffset] < fullLoad

@@ -17,11 +17,11 @@ var weirs = []peer{
 
 type weir struct{ *limiter.Limiter }
 
-// newWeir gives the table room for half as many keys again, as its
+// newWeir gives the table room for a quarter as many keys again, as its
 // documentation asks.
 func newWeir(a limiter.Algorithm) func(int, int64, time.Duration) taker {
 	return func(keys int, limit int64, window time.Duration) taker {
-		return weir{must(limiter.New(keys*3/2, limiter.Limit{Algorithm: a, Requests: limit, Window: window}))}
+		return weir{must(limiter.New(keys*5/4, limiter.Limit{Algorithm: a, Requests: limit, Window: window}))}
 	}
 }
 
