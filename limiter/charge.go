@@ -17,16 +17,18 @@ type Charge struct {
 	// whose refusal does not refuse the request.
 	Shadow bool
 
-	// PeekOnly marks a charge that is decided and never recorded.
+	// PeekOnly marks a charge that is decided and never recorded. It is Full
+	// if a charge would be.
 	PeekOnly bool
 
 	// Record marks a charge that is recorded even where it does not fit, for
 	// what has been used already. It refuses nothing, and its decisions say
-	// what remains after it.
+	// what remains after it, if the request is admitted.
 	Record bool
 
 	// Decision is the answer of the strictest limit, which Binding is the
-	// index of, and Each the answer of every limit in their order.
+	// index of, with the longest ResetAfter of all; Each has the answer of
+	// every limit in their order.
 	Decision Decision
 	Binding  int
 	Each     []Decision

@@ -19,10 +19,14 @@ func NewCounter(limit Limit) (*Counter, error) {
 	return &Counter{algorithm: a}, err
 }
 
-// Add counts units that come at the given time, and returns the count with
-// them. It stops counting at MaxRequests.
+// Add counts units that come at the given time, if there are any, and returns
+// the count with them. It stops counting at MaxRequests.
 func (c *Counter) Add(now time.Time, units int64) int64 {
-	next, o := c.algorithm.take(c.spare[:0], c.state, instant(now), max(1, min(units, MaxRequests)))
+	units = min(units, MaxRequests-c.Count(now))
+	if units < 1 {
+		return c.Count(now)
+	}
+	next, o := c.algorithm.take(c.spare[:0], c.state, instant(now), units)
 	if o.Allowed {
 		c.state, c.spare = next, c.state
 	}

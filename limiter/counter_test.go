@@ -48,7 +48,7 @@ func TestCounterStopsAtTheTop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, units := range []int64{limiter.MaxRequests - 1, limiter.MaxRequests, 1, 1} {
+	for _, units := range []int64{0, -5, limiter.MaxRequests - 1, limiter.MaxRequests, 1} {
 		c.Add(clock(0), units)
 	}
 	if got := c.Count(clock(0)); got != limiter.MaxRequests {

@@ -12,8 +12,8 @@ import (
 //
 // Its memory is fixed: 65 bytes for each of maxKeys keys, taken when it is made,
 // and besides only states of more than 49 bytes, which a sliding log of more
-// than about ten requests has. A key costs nothing once its quota is whole
-// again. When there is no room near either of a new key's two places, it takes
+// than about ten requests has, and which go some time after the key's quota is
+// whole again. When there is no room near either of a new key's two places, it takes
 // that of the entry nearby that had used the smallest fraction of its limit; an
 // entry that has reached it never makes way, and if all nearby have, the new key
 // is admitted and not counted. With room for a quarter as many keys again as are
@@ -91,8 +91,8 @@ func (l *Limiter) Pending(key string, now time.Time) []int64 {
 	return pending
 }
 
-// Tracked counts the keys whose quota is not whole at the given time. It
-// looks at all of them.
+// Tracked counts the keys whose quota is not whole at the given time, or has
+// been for less than 132 ms. It looks at all of them.
 func (l *Limiter) Tracked(now time.Time) (n int) {
 	at := instant(now)
 	for i := range l.stripes {
@@ -116,5 +116,6 @@ func (l *Limiter) do(key string, now time.Time, cost int64, commit bool) Decisio
 	return s.take(l.limits, hash, instant(now), cost, commit)
 }
 
-// instant is the door for the time of day. Its resolution is a microsecond.
+// instant is the door for the time of day. Its resolution is a microsecond, and
+// its range 570 years around 1970: the zero time is out of it.
 func instant(t time.Time) Instant { return Instant(t.UnixMicro()).clamp() }

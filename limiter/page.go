@@ -51,16 +51,26 @@ func (p *page) put(e, old entry, r *request) (full, evicted, corrupt bool) {
 // shard is full even so, the entry with the least load. If all others are at
 // their limit or of the same request the shard stays full.
 func (p *page) makeRoom(r *request) (full, evicted, corrupt bool) {
-	var s survey
-	p.value, s = compact(p.value, r.charges, r.now)
+	s := p.compact(r)
 	if s.live < r.table.capacity(p.shard) {
 		return false, false, s.corrupt
 	}
-	if s.victim.key == 0 || s.victim.load == fullLoad {
+	if !s.yields() {
 		return true, false, s.corrupt
 	}
 	p.value = slices.Delete(p.value, s.victim.from, s.victim.to)
 	return false, true, s.corrupt
+}
+
+// isFull says whether there is no room for a new entry, and none can be made.
+func (p *page) isFull(r *request) bool {
+	s := p.compact(r)
+	return s.live >= r.table.capacity(p.shard) && !s.yields()
+}
+
+func (p *page) compact(r *request) (s survey) {
+	p.value, s = compact(p.value, r.charges, r.now)
+	return s
 }
 
 // splice puts b in place of value[from:to]. Where that needs more memory it

@@ -205,3 +205,32 @@ func TestOrdinaryWindowsHaveTheirOwnStates(t *testing.T) {
 		}
 	}
 }
+
+func TestAPeekOfANewKeyKnowsThatThereIsNoRoom(t *testing.T) {
+	table, err := NewTable(NewMemory(1), TableOptions{MaxKeys: 1, DenyWhenFull: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := mustLimits(t, Limit{Requests: 1, Window: time.Minute})
+	mustTake(t, table, 0, Charge{Key: 1, Limits: one, Cost: 1})
+	charges := []Charge{{Key: 2, Limits: one, Cost: 1, PeekOnly: true}}
+	if result, err := table.Take(0, charges); !errors.Is(err, ErrFull) || result.Admitted || !charges[0].Full {
+		t.Errorf("%+v, %v, full %v", result, err, charges[0].Full)
+	}
+}
+
+func TestAPeekKeepsTheReanchoring(t *testing.T) {
+	table := oneShard(t, 10)
+	ten := mustLimits(t, Limit{Requests: 10, Window: time.Minute})
+	mustTake(t, table, 1000*second, Charge{Key: 1, Limits: ten, Cost: 9})
+	for _, at := range []Instant{0, 30 * second} {
+		_, charges := mustTake(t, table, at, Charge{Key: 1, Limits: ten, Cost: 1, PeekOnly: true})
+		if d := charges[0].Decision; d.Remaining != 1 {
+			t.Errorf("at %d: %d left, want 1", at, d.Remaining)
+		}
+	}
+	_, charges := mustTake(t, table, 91*second, Charge{Key: 1, Limits: ten, Cost: 1, PeekOnly: true})
+	if d := charges[0].Decision; d.Remaining != 10 {
+		t.Errorf("a window after the clock was set back %d are left, want 10", d.Remaining)
+	}
+}

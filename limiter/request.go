@@ -114,17 +114,21 @@ func (r *request) decide(p *page, c *Charge) {
 	if len(e.states) > 0 && !c.Decision.Allowed && (next.load > e.load || next.expiry > e.expiry) {
 		c.keep = true // the limit was lowered, and the entry would be dropped too soon
 	}
-	if !c.Decision.Allowed && c.keep {
+	records := c.Decision.Allowed && !c.PeekOnly
+	if !records && c.keep {
 		next = c.settle(r.states[:0], e.states, r.now)
 		r.states = next.states
 	}
 	switch {
-	case c.PeekOnly && c.Decision.Allowed:
-		c.uncharge()
-	case c.Decision.Allowed || c.keep:
+	case records || c.keep:
 		var foreign bool
 		c.Full, c.Evicted, foreign = p.put(next, e, r)
 		corrupt = corrupt || foreign
+	case c.Decision.Allowed && e.key == 0:
+		c.Full = p.isFull(r)
+	}
+	if c.Decision.Allowed && c.PeekOnly {
+		c.uncharge()
 	}
 	if corrupt || c.corrupt {
 		r.result.Corrupt++

@@ -170,6 +170,9 @@ func compact(value []byte, charges []Charge, now Instant) ([]byte, survey) {
 	return value[:end], s
 }
 
+// yields says whether the victim may be dropped to make room.
+func (s *survey) yields() bool { return s.victim.key != 0 && s.victim.load < fullLoad }
+
 // consider makes an entry the victim, if it is a better one.
 func (s *survey) consider(e entry, charges []Charge) {
 	better := s.victim.key == 0 || e.load < s.victim.load || e.load == s.victim.load && e.expiry < s.victim.expiry

@@ -50,6 +50,7 @@ func (p *plugin) OnPluginStart(int) (started types.OnPluginStartStatus) {
 }
 
 func (p *plugin) start() error {
+	p.shared, p.idle = nil, nil // a host may configure a context twice
 	// Without a configuration the host has nothing to give, which is an error
 	// to the SDK; the compiler has the better words for it.
 	configuration, _ := proxywasm.GetPluginConfiguration()

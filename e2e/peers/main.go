@@ -35,6 +35,7 @@ var (
 func main() {
 	quick := flag.Bool("quick", false, "try everything once, on little; the numbers mean nothing")
 	rounds := flag.Int("rounds", 0, "how often each contender is measured (default 3)")
+	keys := flag.Int("keys", 0, "measure the speed over so many keys only (default 1000, 100000 and 1000000)")
 	flag.Parse()
 	plan := thorough
 	if *quick {
@@ -42,6 +43,9 @@ func main() {
 	}
 	if *rounds > 0 {
 		plan.rounds = *rounds
+	}
+	if *keys > 0 {
+		plan.keys = []int{*keys}
 	}
 	progress := func(s string) { fmt.Fprintln(os.Stderr, s) }
 	if err := report(os.Stdout, plan, progress); err != nil {

@@ -117,19 +117,15 @@ func (d *decoder) host(n node) string {
 	return host
 }
 
-// regex must match the whole text. It is parsed by itself first, so that it
-// cannot close the group around it.
+// regex must match the whole text. It is parsed by itself, so that it cannot
+// close the group around it.
 func (d *decoder) regex(n node) *regexp.Regexp {
 	text := d.someText(n)
 	if len(text) > maxRegex {
 		d.errorf(n, "want at most %d bytes", maxRegex)
 		return nil
 	}
-	whole := "^(?:" + text + ")$"
 	parsed, err := syntax.Parse(text, syntax.Perl)
-	if err == nil {
-		parsed, err = syntax.Parse(whole, syntax.Perl)
-	}
 	var wrong *syntax.Error
 	if errors.As(err, &wrong) {
 		d.errorf(n, "not a regular expression: %s", wrong.Code)
@@ -139,7 +135,11 @@ func (d *decoder) regex(n node) *regexp.Regexp {
 		d.errorf(n, "the regular expression is too large")
 		return nil
 	}
-	return regexp.MustCompile(whole)
+	whole, err := regexp.Compile("^(?:" + parsed.String() + ")$")
+	if err != nil {
+		d.errorf(n, "not a regular expression")
+	}
+	return whole
 }
 
 // network is an address or a range of them, such as 10.0.0.0/8.

@@ -102,6 +102,10 @@ func (e *Evaluator) collect() (refused *Rule, err error) {
 			continue
 		}
 		kind, failure := e.ask(rule)
+		if failure != nil && rule.shadow {
+			e.outcomes[len(e.outcomes)-1].Kind = Failed // and refuses nobody for it
+			continue
+		}
 		if failure != nil {
 			err = fmt.Errorf("rule %q: %w", rule.Name, failure)
 			continue

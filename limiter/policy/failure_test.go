@@ -155,3 +155,27 @@ func TestRefusalBeatsFull(t *testing.T) {
 		{"name": "a", "key": [], "limits": [{"requests": 1, "window": "60s"}]}]}`)
 	e.run(t, []step{{req: get("/")}, {req: get("/both"), want: limited("a")}})
 }
+
+// TestAShadowRuleThatFailsRefusesNobody: not even where on_error is deny.
+func TestAShadowRuleThatFailsRefusesNobody(t *testing.T) {
+	e := newEvaluator(t, `{"on_error": "deny", "rules": [{"name": "a", "shadow": true, "key": [{"header": "x-k"}], "limits": [{"requests": 1, "window": "60s"}]}]}`)
+	r := get("/")
+	r.err = map[string]error{"x-k": errBroken}
+	if v := e.Evaluate(0, r); v.Reply != nil || len(v.Outcomes) != 1 || v.Outcomes[0].Kind != Failed {
+		t.Errorf("Evaluate() = %+v, want a pass with the rule failed", v)
+	}
+}
+
+// TestFullStoreRefusesBeforeTheResponse: on_full is answered by a rule that is
+// charged by the response too, when the request comes.
+func TestFullStoreRefusesBeforeTheResponse(t *testing.T) {
+	for action, want := range map[string]string{"allow": "", "deny": "local_rate_limit_error"} {
+		e := newEvaluator(t, `{"store": {"max_keys": 1, "on_full": "`+action+`"}, "rules": [{"name": "a", "key": [{"header": "x-k"}],
+			"charge": {"when": "response"}, "limits": [{"requests": 1, "window": "60s"}]}]}`)
+		e.Settle(0, e.Evaluate(0, get("/", "x-k", "known")).Deferred, response{status: "401"})
+		v := e.Evaluate(0, get("/", "x-k", "new"))
+		if details(v) != want || len(v.Deferred) != 0 || v.Outcomes[0].Kind != Full {
+			t.Errorf("on_full %s: Evaluate(new key) = %q, outcomes %+v, deferred %d, want %q", action, details(v), v.Outcomes, len(v.Deferred), want)
+		}
+	}
+}

@@ -80,8 +80,8 @@ func TestHeadersOfSeveralLimits(t *testing.T) {
 		{"name": "other", "match": {"path": {"exact": "/other"}}, "key": [], "limits": [{"requests": 1, "window": "1s"}]}`))
 	const plain = `"a-1m";q=2;w=60, "hourly";q=50;w=3600, "b";q=5;w=10`
 	for i, c := range []struct{ k, policy, limit, remaining, reset, retry string }{
-		{"v", plain, `"a-1m";r=1;t=60, "hourly";r=49;t=3600, "b";r=4;t=4`, "1", "3600", ""},
-		{"v", plain, `"a-1m";r=0;t=60, "hourly";r=48;t=3600, "b";r=3;t=7`, "0", "3600", ""},
+		{"v", plain, `"a-1m";r=1;t=60, "hourly";r=49;t=3600, "b";r=4;t=4`, "1", "60", ""},
+		{"v", plain, `"a-1m";r=0;t=60, "hourly";r=48;t=3600, "b";r=3;t=7`, "0", "60", ""},
 		{"v", plain, `"a-1m";r=0;t=60`, "0", "60", "60"},
 		{"alice", `"a";q=9;w=1, "b";q=5;w=10`, `"a";r=8;t=1, "b";r=2;t=10`, "2", "10", ""},
 		{"free", `"b";q=5;w=10`, `"b";r=1;t=14`, "1", "14", ""},

@@ -79,6 +79,7 @@ func TestMatch(t *testing.T) {
 			misses: []string{"/", "/apis", "/ap", "/API/x", "/x/api", "/api/..", "/api%2fx", "/api/../x"}},
 		{match: `{"path": {"prefix": "/api/"}}`, matches: []string{"/api", "/api/", "/api/x"}, misses: []string{"/apis", "/"}},
 		{match: `{"path": {"prefix": "/"}}`, matches: []string{"/", "", "/a", "/a/b", "*"}},
+		{match: `{"path": {"regex": "\\Q/a.b"}}`, matches: []string{"/a.b"}, misses: []string{"/axb", "/a.bc"}},
 		{match: `{"methods": ["GET"]}`, method: "GET", matches: []string{"/"}},
 		{match: `{"methods": ["GET"]}`, method: "HEAD", matches: []string{"/"}},
 		{match: `{"methods": ["GET"]}`, method: "get", misses: []string{"/"}},

@@ -115,15 +115,20 @@ func peerValue(v *view) (string, error) {
 // cookieValue returns the value of the first cookie of the name (RFC 6265,
 // 4.2.1), read as the standard library does: the name is case-sensitive,
 // blanks around a pair are cut, and so is one pair of double quotes around the
-// value. A cookie without "=" is none.
+// value. A cookie without "=" is none. Repeated Cookie headers come joined by
+// commas, which no value may have, and are as good as one.
 func cookieValue(v *view, name string) (string, error) {
 	rest, err := v.Header("cookie")
 	if err != nil {
 		return "", err
 	}
-	for more := true; more; {
-		var pair string
-		pair, rest, more = strings.Cut(rest, ";")
+	for rest != "" {
+		pair := rest
+		if i := strings.IndexAny(rest, ";,"); i >= 0 {
+			pair, rest = rest[:i], rest[i+1:]
+		} else {
+			rest = ""
+		}
 		key, value, ok := strings.Cut(strings.Trim(pair, " \t"), "=")
 		if !ok || strings.Trim(key, " \t") != name {
 			continue

@@ -23,7 +23,7 @@ func TestCookie(t *testing.T) { // B25
 	for header, want := range map[string]string{
 		"sid=A": "A", "junk; sid=A": "A", "xsid=Z; sid=A": "A", "sid2=Z; sid=A": "A", `sid="A"`: "A", " sid = A": "A", "\tsid=\tA\t": "A",
 		";;; sid=A": "A", "sid=A;": "A", "sid=A; ": "A", "a=b;sid=A;c=d": "A", "sid=A; sid=B": "A", "sid; sid=A": "A",
-		"sid=A=B": "A=B", "sid=A==": "A==", `sid="A`: `"A`, `sid="`: `"`, `sid=""`: "", `sid="" `: "", `sid=" A "`: " A ", "sid=A,B": "A,B",
+		"sid=A=B": "A=B", "sid=A==": "A==", `sid="A`: `"A`, `sid="`: `"`, `sid=""`: "", `sid="" `: "", `sid=" A "`: " A ", "sid=A,B": "A", "x=1,sid=A": "A", "sid=A,x=1": "A",
 		"sid=A B": "A B", "sid=\xff": "\xff", "sid=%41": "%41", "sid==": "=",
 		"": "", "sid": "", "sid=": "", "sid=; sid=A": "", "SID=A": "", "sid2=A": "", "xsid=A": "", "=A": "", "=sid": "", ";": "", "sid A": "",
 	} {
@@ -43,6 +43,9 @@ func FuzzCookie(f *testing.F) {
 		got, err := cookieValue(&view{Request: get("/", "cookie", header)}, "sid")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if strings.Contains(header, ",") {
+			return // where Envoy joins repeated headers, and net/http reads on
 		}
 		ours := 0
 		for pair := range strings.SplitSeq(header, ";") {
