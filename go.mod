@@ -13,6 +13,7 @@ require (
 
 // Test dependencies.
 require (
+	github.com/dunglas/httpsfv v1.1.2
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	google.golang.org/grpc v1.85.0
 )

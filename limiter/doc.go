@@ -18,6 +18,10 @@
 //	l, err := limiter.New(100_000, limiter.Limit{Requests: 100, Window: time.Minute})
 //	d := l.Take(user, time.Now())
 //
+// A [Limiter] holds all keys to the same limits, and each in a cell of its own
+// in this process. A Table has what a proxy needs besides: several keys in one
+// request, each with other limits, and windows that others share.
+//
 // # Which algorithm
 //
 // They all answer with the same Decision. Space is that of one limit's state,
