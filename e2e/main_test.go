@@ -44,5 +44,9 @@ func scenarios(t testing.TB, unit func(window int64) time.Duration) []scenario.S
 	return append(all, traces...)
 }
 
+// slow is more than a step of a test takes on a busy machine, for
+// [scenario.Near].
+const slow = time.Minute
+
 // seconds lets the unit of every trace be a second.
 func seconds(int64) time.Duration { return time.Second }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weirproxy/weir/e2e/scenario"
 )
 
 // TestWebSocket is B65, over HTTP/1.1 and over the extended CONNECT of HTTP/2:
@@ -45,7 +47,7 @@ func TestWebSocket(t *testing.T) {
 			}
 			got, _ := upgrade(t, addr)
 			body, err := io.ReadAll(got.Body)
-			if got.StatusCode != 429 || got.Header.Get("Retry-After") != "3600" || got.Header.Get("RateLimit") != `"upgrades";r=0;t=3600` || string(body) != "local_rate_limited" || err != nil {
+			if got.StatusCode != 429 || !scenario.Near(got.Header.Get("Retry-After"), "3600", slow) || !scenario.Near(got.Header.Get("RateLimit"), `"upgrades";r=0;t=3600`, slow) || string(body) != "local_rate_limited" || err != nil {
 				t.Errorf("refused: %s %v %q, %v", got.Status, got.Header, body, err)
 			}
 		})
