@@ -62,11 +62,5 @@ func sendHTTP2(addr string, r scenario.Request) (scenario.Response, error) {
 	if err != nil {
 		return scenario.Response{}, err
 	}
-	defer func() { _ = got.Body.Close() }()
-	body, err := io.ReadAll(got.Body)
-	response := scenario.Response{Status: got.StatusCode, Headers: map[string][]string{}, Body: string(body)}
-	for name, values := range got.Header {
-		response.Headers[strings.ToLower(name)] = values
-	}
-	return response, err
+	return responseOf(got)
 }

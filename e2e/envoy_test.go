@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -93,27 +94,37 @@ func (e *envoySession) Do(at time.Duration, r scenario.Request, up scenario.Upst
 	return response, err
 }
 
-// TestUserConfiguration loads the file that users copy, with its ports patched.
-func TestUserConfiguration(t *testing.T) {
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello\n") }))
-	defer upstream.Close()
+// startUserEnvoy starts the file that users copy, with its ports patched and
+// whatever else is to be replaced, before a service that says hello. It returns
+// the address of its listener.
+func startUserEnvoy(t *testing.T, replace map[string]string) (envoy *envoyproc.Process, addr string) {
+	t.Helper()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello\n") }))
+	t.Cleanup(service.Close)
+	patches := map[string]string{
+		"port_value: 10000":         "port_value: 0",
+		"port_value: 8000":          "port_value: " + service.URL[strings.LastIndex(service.URL, ":")+1:],
+		"filename: build/weir.wasm": "filename: " + modulePath,
+	}
+	maps.Copy(patches, replace)
 	file, err := os.ReadFile("../envoy/envoy.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := envoyproc.Patch(file, map[string]string{
-		"port_value: 10000":         "port_value: 0",
-		"port_value: 8000":          "port_value: " + upstream.URL[strings.LastIndex(upstream.URL, ":")+1:],
-		"filename: build/weir.wasm": "filename: " + modulePath,
-	})
+	config, err := envoyproc.Patch(file, patches)
 	if err != nil {
 		t.Fatal(err)
 	}
-	envoy := startEnvoy(t, config, 2)
-	addr, err := envoy.Listener(t.Context(), "ingress")
-	if err != nil {
+	envoy = startEnvoy(t, config, 2)
+	if addr, err = envoy.Listener(t.Context(), "ingress"); err != nil {
 		t.Fatal(err)
 	}
+	return envoy, addr
+}
+
+// TestUserConfiguration loads the file that users copy, with its ports patched.
+func TestUserConfiguration(t *testing.T) {
+	envoy, addr := startUserEnvoy(t, nil)
 	alice := scenario.Request{Method: "GET", Path: "/api/x", Host: "weir.test", Headers: [][2]string{{"x-user-id", "alice"}}}
 	bob := scenario.Request{Method: "GET", Path: "/api/x", Host: "weir.test", Headers: [][2]string{{"x-user-id", "bob"}}}
 	other := scenario.Request{Method: "GET", Path: "/", Host: "weir.test", Headers: alice.Headers}

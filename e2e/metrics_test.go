@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,30 +15,13 @@ import (
 // TestMetrics is B70, in the file that users copy: what Prometheus reads from
 // Envoy adds up, has rules as labels and nothing of the clients.
 func TestMetrics(t *testing.T) {
-	upstream := httptest.NewServer(http.NotFoundHandler())
-	defer upstream.Close()
-	file, err := os.ReadFile("../envoy/envoy.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := envoyproc.Patch(file, map[string]string{
-		"port_value: 10000":         "port_value: 0",
-		"port_value: 8000":          "port_value: " + upstream.URL[strings.LastIndex(upstream.URL, ":")+1:],
-		"filename: build/weir.wasm": "filename: " + modulePath,
-		`"requests": 3,`:            `"requests": 10,`,
-		`"window": "10s"`:           `"window": "10m"`,
+	envoy, addr := startUserEnvoy(t, map[string]string{
+		`"requests": 3,`:  `"requests": 10,`,
+		`"window": "10s"`: `"window": "10m"`,
 		`"rules": [`: `"rules": [` +
 			`{"name": "on-trial", "match": {"path": {"prefix": "/trial"}}, "key": [], "shadow": true, "limits": [{"requests": 2, "window": "1h"}]}, ` +
 			`{"name": "needs-key", "match": {"path": {"prefix": "/key"}}, "key": [{"header": "x-api-key"}], "on_missing_key": "reject", "limits": [{"requests": 9, "window": "1h"}]},`,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envoy := startEnvoy(t, config, 2)
-	addr, err := envoy.Listener(t.Context(), "ingress")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const secret = "s3cr3t"
 	for _, requests := range []struct {
 		path         string

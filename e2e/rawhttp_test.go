@@ -39,6 +39,11 @@ func receive(conn net.Conn, method string) (scenario.Response, error) {
 	if err != nil {
 		return scenario.Response{}, err
 	}
+	return responseOf(got)
+}
+
+// responseOf reads a response to its end.
+func responseOf(got *http.Response) (scenario.Response, error) {
 	defer func() { _ = got.Body.Close() }()
 	body, err := io.ReadAll(got.Body)
 	response := scenario.Response{Status: got.StatusCode, Headers: map[string][]string{}, Body: string(body)}
