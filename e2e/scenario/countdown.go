@@ -13,6 +13,12 @@ var counting = regexp.MustCompile(`(^|;t=|"retry_after":|wait )([0-9]+)`)
 // countsDown are the headers that count seconds.
 var countsDown = map[string]bool{"retry-after": true, "ratelimit": true, "x-ratelimit-reset": true}
 
+// NearHeader is Near for the headers that count seconds; the others must be as
+// wanted.
+func NearHeader(name, got, want string, late time.Duration) bool {
+	return got == want || countsDown[name] && Near(got, want, late)
+}
+
 // Near says whether a text is the wanted one, or would be if the seconds in it
 // had been counted from a request that came at most so much later. A real
 // clock goes on while a test does not.

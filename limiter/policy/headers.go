@@ -20,9 +20,8 @@ func (h headers) onAdmitted() bool { return h.rateLimit || h.xRateLimit }
 
 // A report is one quota's part in an answer.
 type report struct {
-	quota    *quota
-	decision limiter.Decision
-	each     []limiter.Decision
+	quota *quota
+	each  []limiter.Decision // of its limits
 }
 
 // append appends the headers of an answer. On a refusal RateLimit lists only
@@ -93,15 +92,17 @@ func reset(d limiter.Decision) int64 {
 	return wholeSeconds(d.RetryAfter)
 }
 
-// strictest returns the decision of the quota that binds.
+// strictest returns the decision of the limit that binds.
 func strictest(reports []report) limiter.Decision {
-	d := reports[0].decision
-	for _, r := range reports[1:] {
-		if r.decision.Stricter(d) {
-			d = r.decision
+	strictest := reports[0].each[0]
+	for _, r := range reports {
+		for _, d := range r.each {
+			if d.Stricter(strictest) {
+				strictest = d
+			}
 		}
 	}
-	return d
+	return strictest
 }
 
 // describe renders a quota for RateLimit-Policy: "per-user";q=10;w=1.

@@ -17,11 +17,14 @@ type match struct {
 	preflight bool           // only CORS preflights
 }
 
+// matchers are the conditions, in the order of what they cost.
+var matchers = [...]func(*match, *view) (bool, error){
+	(*match).matchesPath, (*match).matchesMethod, (*match).matchesHost,
+	(*match).matchesHeaders, (*match).matchesClientIP, (*match).matchesPreflight,
+}
+
 func (m *match) matches(v *view) (bool, error) {
-	for _, holds := range []func(*match, *view) (bool, error){
-		(*match).matchesPath, (*match).matchesMethod, (*match).matchesHost,
-		(*match).matchesHeaders, (*match).matchesClientIP, (*match).matchesPreflight,
-	} {
+	for _, holds := range matchers {
 		if ok, err := holds(m, v); !ok || err != nil {
 			return false, err
 		}

@@ -70,7 +70,7 @@ func (e *Evaluator) verdict(result limiter.Result) Verdict {
 			by.join(e.policy.Rules[o.Rule].Name, a.quota, c)
 		}
 		if !c.Shadow && !c.Full {
-			e.reports = append(e.reports, report{a.quota, c.Each[c.Binding], c.Each})
+			e.reports = append(e.reports, report{a.quota, c.Each})
 		}
 		if c.PeekOnly && o.Kind == Allowed {
 			e.deferred = append(e.deferred, Deferred{o.Rule, c.Key, a.quota, c.Cost})
