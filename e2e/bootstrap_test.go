@@ -47,6 +47,12 @@ func beforeWeir(filter object) setting {
 	}
 }
 
+// answerDirectly lets Envoy answer 200 itself to what Weir admits: without an
+// upstream more of the machine is left for the filter.
+func answerDirectly(_, manager object) {
+	manager["route_config"] = routes(object{"match": object{"prefix": "/"}, "direct_response": object{"status": 200}})
+}
+
 // listener has Weir in its chain, and passes everything to the cluster upstream.
 func listener(t testing.TB, f filter, settings ...setting) object {
 	t.Helper()

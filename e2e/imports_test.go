@@ -31,6 +31,7 @@ func TestImports(t *testing.T) {
 		{packages: "e2e/wasmhost", allowed: []string{"github.com/tetratelabs/wazero/"}},
 		{packages: "e2e/envoyproc"},
 		{packages: "e2e/scenario"},
+		{packages: "e2e/load"},
 		{packages: "e2e/demo", allowed: []string{root + "e2e/envoyproc"}},
 	} {
 		for _, path := range imports(t, rule.packages, rule.wasm) {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"flag"
 	"os"
 	"testing"
 	"time"
@@ -12,6 +13,10 @@ const (
 	modulePath = "../build/weir.wasm"
 	ladderPath = "../limiter/testdata/ladder.json"
 )
+
+// long runs the tests of endurance at full length, for make flood and make
+// soak; without it they are as short as shows that they work.
+var long = flag.Bool("long", false, "run the tests of endurance at full length")
 
 // readModule returns the built module.
 func readModule(t testing.TB) []byte {
