@@ -40,8 +40,8 @@ const unreachable = math.MaxUint32
 type outcome struct {
 	Decision
 	receipt
-	rebased bool // the state was re-anchored: keep it even if refused
-	corrupt bool // the state could not be decoded
+	back    int64 // microseconds by which the state was ahead, if it was re-anchored: keep it even if refused
+	corrupt bool  // the state could not be decoded
 }
 
 // A receipt is what must be known of a charge to undo it.

@@ -39,16 +39,25 @@ type Charge struct {
 	Full, Evicted bool
 
 	receipts []receipt // of each limit
+	back     int64     // the most that a state was ahead of the clock which was re-anchored
 	keep     bool      // the entry says something wrong, to be mended even if the request is refused
 	corrupt  bool      // some state could not be decoded
+}
+
+// answer decides on the states of an entry and appends the next ones to dst.
+func (c *Charge) answer(dst, states []byte, now Instant) (next []byte) {
+	c.Each, c.receipts = c.Each[:0], c.receipts[:0]
+	c.back, c.keep, c.corrupt = 0, false, false
+	if c.Record {
+		return c.record(dst, states, now)
+	}
+	return c.take(dst, states, now)
 }
 
 // take decides on the states of an entry and, if all limits admit, appends the
 // next ones to dst. Otherwise it returns dst as it came, and the decisions say
 // what remains without the charge.
 func (c *Charge) take(dst, states []byte, now Instant) (next []byte) {
-	c.Each, c.receipts = c.Each[:0], c.receipts[:0]
-	c.keep, c.corrupt = false, false
 	allowed, start := true, len(dst)
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
@@ -57,10 +66,11 @@ func (c *Charge) take(dst, states []byte, now Instant) (next []byte) {
 		dst = sealState(dst, at)
 		c.Each = append(c.Each, o.Decision)
 		c.receipts = append(c.receipts, o.receipt)
-		c.keep = c.keep || o.rebased
+		c.back = max(c.back, o.back)
 		c.corrupt = c.corrupt || o.corrupt
 		allowed = allowed && o.Allowed
 	}
+	c.keep = c.back > 0
 	if c.bind(); !allowed {
 		c.uncharge()
 		return dst[:start]
@@ -70,8 +80,6 @@ func (c *Charge) take(dst, states []byte, now Instant) (next []byte) {
 
 // record appends the states with the cost in them, whatever the limits say.
 func (c *Charge) record(dst, states []byte, now Instant) []byte {
-	c.Each, c.receipts = c.Each[:0], c.receipts[:0]
-	c.keep, c.corrupt = false, false
 	for i, a := range c.Limits.recorders {
 		id, at := c.Limits.ids[i], len(dst)
 		var o outcome
@@ -81,6 +89,7 @@ func (c *Charge) record(dst, states []byte, now Instant) []byte {
 		}
 		dst = sealState(dst, at)
 		c.receipts = append(c.receipts, o.receipt)
+		c.back = max(c.back, o.back)
 		c.corrupt = c.corrupt || o.corrupt
 		_, o = c.Limits.algorithms[i].take(nil, state(dst[at:], id), now, 0)
 		o.Allowed = true
@@ -119,11 +128,13 @@ func (c *Charge) bind() {
 // are appended to dst.
 func (c *Charge) settle(dst, states []byte, now Instant) entry {
 	e := entry{key: c.Key, expiry: minInstant}
+	c.back = 0
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
 		var o outcome
 		dst, o = a.take(openState(dst, id), state(states, id), now, 0)
 		dst = sealState(dst, at)
+		c.back = max(c.back, o.back)
 		e.note(o.Decision, now)
 	}
 	e.states = dst

@@ -99,8 +99,7 @@ func (r *request) refund(p *page, c *Charge) {
 }
 
 // mend keeps, of a request that is refused, only what it found to be wrong with
-// its entries: states that are ahead of the clock by more than their window,
-// and a load from before the limit was lowered. It is tried once; whoever
+// its entries: states that are ahead of a clock that was set back, and a load from before the limit was lowered. It is tried once; whoever
 // comes next finds the same.
 func (r *request) mend() {
 	for i := range r.charges {
@@ -116,9 +115,7 @@ func (r *request) mend() {
 			continue
 		}
 		if e, _ := find(p.value, c.Key, r.now); len(e.states) > 0 {
-			next := c.settle(r.states[:0], e.states, r.now)
-			r.states = next.states
-			p.put(next, e, r)
+			p.put(r.settle(c, e.states), e, r)
 			_, _ = p.swap(r.table.store)
 		}
 	}

@@ -60,11 +60,26 @@
 // latest request of a key, as concurrent workers and unsorted logs have it, is
 // taken as the time of that request (by slots and aligned windows: as the
 // beginning of its slot or window) if it is earlier by no more than the window,
-// or than a bucket takes to refill. A greater step back means that the clock was
-// set: the window is then moved to the new time with all that is in it, so that the step gives nothing
-// away and the key is usable again within one window. A step forward is time
-// that has passed. Clocks that disagree by more than a window, or a log that is
-// out of order by more, therefore cannot be limited exactly; and a key that has
-// been idle for its window is forgotten by the time of whichever request or
-// sweep comes next to its shard, which may be 65 ms ahead of others and no more.
+// or than a bucket takes to refill. A step forward is time that has passed.
+//
+// A greater step back means that the clock was set: the window is then moved to
+// the new time with all that is in it, so that the step gives nothing away, and
+// the key is usable again soon: within one window, and two slots more or, by a
+// sliding counter, one window more. [FixedWindow] alone does not hold what it
+// promises then, as its windows are those of the clock: who sets it back to just
+// before the end of one has the next at once.
+//
+// A proxy's clock is steady and cannot be set. There a time that is earlier by
+// more than the window is of a worker that was held up after it had read the
+// clock, while others went on, and moving the window back to it would give away
+// what they have used. A table that is told so by [TableOptions] takes every
+// earlier time as that of the latest request, however much earlier it is. A
+// [Limiter] is given the time of day, which can be set.
+//
+// Clocks that disagree by more than a window, or a log that is out of order by
+// more, therefore cannot be limited exactly by a table without Steady. And a key
+// that has been idle for its window is forgotten by the time of whichever
+// request or sweep comes next to its shard, which may be 65 ms ahead of others
+// and no more: a worker that is later than that and finds its key forgotten is
+// admitted at the time that it read.
 package limiter

@@ -51,8 +51,8 @@ func (t tally) encode(dst []byte) []byte {
 
 func (a fixedWindow) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	t, corrupt := decodeTally(state)
-	rebased := a.settle(&t, now)
-	o := outcome{receipt: receipt{at: t.start}, rebased: rebased, corrupt: corrupt}
+	back := a.settle(&t, now)
+	o := outcome{receipt: receipt{at: t.start}, back: back, corrupt: corrupt}
 	o.Limit = a.limit
 	o.Allowed = t.used+cost <= a.limit
 	end := span(t.start.add(a.window).since(now))
@@ -79,16 +79,16 @@ func (a fixedWindow) take(dst, state []byte, now Instant, cost int64) ([]byte, o
 
 // settle moves the tally on to the window of now. A time before it is taken as
 // within it; one more than a window before it means that the clock was set
-// back, and takes the count along.
-func (a fixedWindow) settle(t *tally, now Instant) (rebased bool) {
+// back, and takes the count along, until the window of now ends.
+func (a fixedWindow) settle(t *tally, now Instant) (back int64) {
 	start := now.floor(a.window)
 	switch {
 	case t.used == 0 || start > t.start:
 		*t = tally{start: start}
 	case t.start.since(now) > a.window:
-		t.start, rebased = start, true
+		back, t.start = t.start.since(now), start
 	}
-	return rebased
+	return back
 }
 
 func (a fixedWindow) refund(dst, state []byte, r receipt, cost int64) []byte {

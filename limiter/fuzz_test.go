@@ -129,7 +129,7 @@ func FuzzForeignState(f *testing.F) {
 			c.state = c.refund(nil, c.state, o.receipt, cost)
 			return
 		}
-		if o.rebased { // which the table keeps
+		if o.back > 0 { // which the table keeps
 			c.state, _ = c.take(nil, c.state, now, 0)
 		}
 		if wait := Instant(o.RetryAfter.Microseconds()); o.RetryAfter != Never && !c.peek(now+wait, cost).Allowed {

@@ -23,7 +23,7 @@ func newOracle(l Limit) oracle {
 	case SlidingBuckets:
 		return &bucketsOracle{window: window, slot: slotOf(l)}
 	case SlidingCounter:
-		return &counterOracle{windows{window: window}}
+		return &counterOracle{windows{window: window}, l.Requests}
 	case TokenBucket, LeakyBucket:
 		return &tokenOracle{burst: capacityOf(l), rate: big.NewRat(l.Requests, int64(window))}
 	case FixedWindow:
@@ -132,10 +132,12 @@ func (o *bucketsOracle) settle(now Instant) Instant {
 		return now
 	case ahead*o.slot <= o.window:
 		return (floorDiv(now, o.slot) + ahead) * o.slot
-	default:
-		o.shift(-ahead)
-		o.forget(now)
-		return now
+	default: // as if it had just come, in the next slot that begins
+		slot := floorDiv(now+o.slot-1, o.slot)
+		o.shift(slot - o.history[len(o.history)-1].mark)
+		at := slot * o.slot
+		o.forget(at)
+		return at
 	}
 }
 
@@ -189,7 +191,24 @@ type fixedOracle struct{ windows }
 
 func (o *fixedOracle) used(at Instant) *big.Rat { return o.in(floorDiv(at, o.window)) }
 
-type counterOracle struct{ windows }
+// counterOracle does not remember how far the clock had come within a window. If
+// it was set back, all that may have counted is as if it had just come.
+type counterOracle struct {
+	windows
+	limit int64
+}
+
+func (o *counterOracle) settle(now Instant) Instant {
+	latest := floorDiv(now, o.window) + o.ahead(floorDiv(now, o.window))
+	if at := o.windows.settle(now); at != now || latest <= floorDiv(now, o.window) {
+		return at
+	}
+	number := floorDiv(now, o.window) // which the latest has been moved to
+	both := new(big.Rat).Add(o.in(number), o.in(number-1))
+	o.history = nil
+	o.add(number, min(o.limit, ceil(both)))
+	return now
+}
 
 func (o *counterOracle) used(at Instant) *big.Rat {
 	number := floorDiv(at, o.window)

@@ -105,19 +105,13 @@ func (r *request) newPage(shard uint32) *page {
 func (r *request) decide(p *page, c *Charge) {
 	e, corrupt := find(p.value, c.Key, r.now)
 	c.Full, c.Evicted = false, false
-	if c.Record {
-		r.states = c.record(r.states[:0], e.states, r.now)
-	} else {
-		r.states = c.take(r.states[:0], e.states, r.now)
-	}
-	next := c.entry(r.states, r.now)
+	next := r.answer(c, e.states)
 	if len(e.states) > 0 && !c.Decision.Allowed && (next.load > e.load || next.expiry > e.expiry) {
 		c.keep = true // the limit was lowered, and the entry would be dropped too soon
 	}
 	records := c.Decision.Allowed && !c.PeekOnly
 	if !records && c.keep {
-		next = c.settle(r.states[:0], e.states, r.now)
-		r.states = next.states
+		next = r.settle(c, e.states)
 	}
 	switch {
 	case records || c.keep:
@@ -134,6 +128,33 @@ func (r *request) decide(p *page, c *Charge) {
 		r.result.Corrupt++
 	}
 }
+
+// answer lets a charge decide on the states of its entry, and returns the next
+// entry.
+func (r *request) answer(c *Charge, states []byte) entry {
+	now := r.now
+	r.states = c.answer(r.states[:0], states, now)
+	if r.wasHeldUp(c) {
+		now = now.add(c.back)
+		r.states = c.answer(r.states[:0], states, now)
+	}
+	return c.entry(r.states, now)
+}
+
+// settle returns the entry of a charge, charged with nothing.
+func (r *request) settle(c *Charge, states []byte) entry {
+	next := c.settle(r.states[:0], states, r.now)
+	if r.wasHeldUp(c) {
+		next = c.settle(r.states[:0], states, r.now.add(c.back))
+	}
+	r.states = next.states
+	return next
+}
+
+// wasHeldUp says whether a state was re-anchored although the clock is never
+// set back. The charge must be decided anew, later by as much as the state was
+// ahead: the clock has come that far, and nothing is re-anchored then.
+func (r *request) wasHeldUp(c *Charge) bool { return c.back > 0 && r.table.options.Steady }
 
 // verdict says whether the request passes as things stand.
 func (r *request) verdict() (admitted bool, err error) {

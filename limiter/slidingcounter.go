@@ -16,7 +16,11 @@ import (
 // counts.
 const SlidingCounter Algorithm = "sliding_counter"
 
-type slidingCounter struct{ limit, window int64 }
+type slidingCounter struct {
+	limit  int64
+	asked  int64 // the limit as configured, that no estimate exceeds
+	window int64
+}
 
 // A pair is the state of a sliding counter: where the current window starts
 // (7 bytes), and the counts of it and of the one before (uvarints).
@@ -26,7 +30,7 @@ type pair struct {
 }
 
 func newSlidingCounter(l Limit) slidingCounter {
-	return slidingCounter{l.Requests, l.Window.Microseconds()}
+	return slidingCounter{l.Requests, l.Requests, l.Window.Microseconds()}
 }
 
 func (a slidingCounter) shape() []int64 { return []int64{a.window} }
@@ -59,8 +63,8 @@ func (p pair) encode(dst []byte) []byte {
 
 func (a slidingCounter) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	p, corrupt := decodePair(state)
-	at, rebased := a.settle(&p, now)
-	o := outcome{receipt: receipt{at: at}, rebased: rebased, corrupt: corrupt}
+	at, back := a.settle(&p, now)
+	o := outcome{receipt: receipt{at: at}, back: back, corrupt: corrupt}
 	o.Limit, o.reset = a.limit, a.resetAfter(p, now)
 	free := a.limit - p.cur - a.share(p, at)
 	o.Allowed = cost <= free
@@ -95,12 +99,14 @@ func (a slidingCounter) resetAfter(p pair, now Instant) time.Duration {
 
 // settle moves the pair on to the window of now. A time before the current
 // window is taken as its beginning; one more than a window before it means
-// that the clock was set back, and takes the counts along.
-func (a slidingCounter) settle(p *pair, now Instant) (at Instant, rebased bool) {
+// that the clock was set back, and takes the counts along. How much of the
+// window before still counted is not known then: all that may have is taken as
+// of the current.
+func (a slidingCounter) settle(p *pair, now Instant) (at Instant, back int64) {
 	start := now.floor(a.window)
 	if p.cur == 0 && p.prev == 0 {
 		p.start = start
-		return now, false
+		return now, 0
 	}
 	p.start = p.start.floor(a.window) // it is, unless the state is foreign
 	switch ahead := start.since(p.start); {
@@ -109,11 +115,12 @@ func (a slidingCounter) settle(p *pair, now Instant) (at Instant, rebased bool) 
 	case ahead >= a.window:
 		*p = pair{start: start, prev: p.cur}
 	case ahead < 0 && p.start.since(now) > a.window:
-		p.start, rebased = start, true
+		back = p.start.since(now)
+		*p = pair{start: start, cur: max(p.cur, min(a.asked, p.cur+p.prev))}
 	case ahead < 0:
-		return p.start, false
+		return p.start, 0
 	}
-	return now, rebased
+	return now, back
 }
 
 // share is the part of the window before that counts at the given time,

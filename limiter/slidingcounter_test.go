@@ -47,3 +47,23 @@ func TestSlidingCounter(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) { newClient(t, ten).run(test.steps) })
 	}
 }
+
+// TestAStepBackCountsNoMoreThanTheLimit: what is known of a clock that was set
+// back is that no estimate was above the limit. That holds for what is recorded
+// whatever the limit is, too.
+func TestAStepBackCountsNoMoreThanTheLimit(t *testing.T) { // B30
+	c := newClient(t, Limit{Algorithm: SlidingCounter, Requests: 10, Window: 10 * time.Second})
+	c.take("key", 100*second, 10)
+	c.take("key", 115*second, 5)
+	if n := c.pending("key", 15*second); n != 10 {
+		t.Errorf("%d pending, want 10", n)
+	}
+	charges := c.charge("key", 1)
+	charges[0].Record = true
+	if _, err := c.table.Take(15*second, charges); err != nil {
+		t.Fatal(err)
+	}
+	if n := c.pending("key", 15*second); n != 11 {
+		t.Errorf("%d pending after one was recorded, want 11", n)
+	}
+}

@@ -47,7 +47,7 @@ func (a slidingLog) slotEnd(t Instant) Instant {
 
 func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	log, corrupt := decodeEvents(state)
-	rebased := a.settle(&log, now)
+	back := a.settle(&log, now)
 	if log.bad {
 		log, corrupt = events{}, true
 	}
@@ -55,7 +55,7 @@ func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, ou
 	if log.used > 0 {
 		at = max(at, log.latest)
 	}
-	o := outcome{receipt: receipt{at: at}, rebased: rebased, corrupt: corrupt}
+	o := outcome{receipt: receipt{at: at}, back: back, corrupt: corrupt}
 	o.Limit, o.reset = a.limit, a.resetAfter(&log, now)
 	o.Allowed = log.used+cost <= a.limit
 	switch {
@@ -92,22 +92,27 @@ func (a slidingLog) leaves(at, now Instant) time.Duration { return span(at.add(a
 // settle drops what has left the window at now. A time before the slot of the
 // latest event is taken as the beginning of that slot; a time more than a
 // window before it means that the clock was set back, and shifts the whole log
-// so that the latest event is in the slot of now.
-func (a slidingLog) settle(log *events, now Instant) (rebased bool) {
+// so that the latest event is in the first slot that begins at now or later.
+// Were it in the slot of now, which may be as good as over, the units would be
+// younger than they seem, and leave too early.
+func (a slidingLog) settle(log *events, now Instant) (back int64) {
 	if log.used == 0 {
-		return false
+		return 0
 	}
-	if back := log.latest.since(a.slotEnd(now)); back > a.window {
-		log.oldest, log.latest = log.oldest.add(-back), log.latest.add(-back)
-		rebased = true
-	} else if back > 0 {
-		now = max(now, log.latest.add(1-a.slot)) // which is later, unless the state is foreign
+	if log.latest.since(a.slotEnd(now)) > a.window {
+		back = a.slotStart(log.latest).since(now)
+		shift := log.latest.since(a.slotEnd(now.add(a.slot - 1)))
+		log.oldest, log.latest = log.oldest.add(-shift), log.latest.add(-shift)
 	}
+	now = max(now, a.slotStart(log.latest))
 	for log.used > 0 && now.since(log.oldest) >= a.window {
 		log.drop()
 	}
-	return rebased
+	return back
 }
+
+// slotStart returns the first instant of the slot with the given end.
+func (a slidingLog) slotStart(end Instant) Instant { return end.add(1 - a.slot) }
 
 func (a slidingLog) refund(dst, state []byte, r receipt, cost int64) []byte {
 	log, _ := decodeEvents(state)

@@ -105,3 +105,20 @@ func TestAt(t *testing.T) {
 		}
 	}
 }
+
+// TestALateTimeLeavesNothingThatHasLeft: under a limit that was inclusive a unit
+// outlived its window by an instant. A late worker that is told otherwise finds
+// it gone, as one that is not late does.
+func TestALateTimeLeavesNothingThatHasLeft(t *testing.T) { // B30
+	limit := Limit{Requests: 2, Window: 10 * time.Second, Inclusive: true}
+	c := newClient(t, limit)
+	c.take("key", 0, 1)
+	c.take("key", 10*second, 1)
+	limit.Inclusive = false
+	c.limits = mustLimits(t, limit)
+	for _, at := range []Instant{10 * second, 10*second - 1, 5 * second} {
+		if d := c.peek("key", at, 1); !d.Allowed {
+			t.Errorf("peek(%d) = %+v", at, d)
+		}
+	}
+}

@@ -121,7 +121,7 @@ func (s *stripe) take(l *Limits, hash uint64, now Instant, cost int64, commit bo
 	}
 	c := &s.charge
 	c.Limits, c.Cost = l, cost
-	s.next = c.take(s.next[:0], states, now)
+	s.next = c.answer(s.next[:0], states, now)
 	e := c.entry(s.next, now)
 	if !c.Decision.Allowed && c.keep {
 		e = c.settle(s.next[:0], states, now)
@@ -136,11 +136,11 @@ func (s *stripe) take(l *Limits, hash uint64, now Instant, cost int64, commit bo
 // takeOne is take for a single limit, whose state needs no name.
 func (s *stripe) takeOne(a algorithm, p place, state []byte, hash uint64, now Instant, cost int64, commit bool) Decision {
 	next, o := a.take(s.next[:0], state, now, cost)
-	if !o.Allowed && o.rebased {
+	if !o.Allowed && o.back > 0 {
 		next, _ = a.take(s.next[:0], state, now, 0)
 	}
 	s.next = next
-	if commit && (o.Allowed || o.rebased) {
+	if commit && (o.Allowed || o.back > 0) {
 		e := entry{expiry: minInstant, states: next}
 		e.note(o.Decision, now)
 		s.put(p, hash, e, now)

@@ -26,14 +26,23 @@ const attempts = 64
 // TableOptions are the size of a table and what it does when it is full.
 type TableOptions struct {
 	// MaxKeys is the largest number of keys that are tracked at a time,
-	// 1..MaxMaxKeys. If it is lowered, entries beyond it go as they expire. Keys are spread at random over shards of 16 to 31 keys,
-	// and a shard can be full before the table is: give twice the number of
-	// keys that you expect to be live, and next to none will be forced out.
+	// 1..MaxMaxKeys. If it is lowered, entries beyond it go as they expire.
+	// Keys are spread at random over shards of 16 to 31 keys, and a shard can be
+	// full before the table is: give twice the number of keys that you expect to
+	// be live, and next to none will be forced out.
 	MaxKeys int
 
 	// DenyWhenFull makes Take fail with ErrFull where a new key finds no
 	// room; else such a key is admitted and not counted.
 	DenyWhenFull bool
+
+	// Steady says that all times are of one clock that never steps, such as
+	// that of a proxy. A time that is earlier than the latest of its key is then
+	// of a worker that was held up after it had read the clock, by however much,
+	// and is taken as that latest time. To move the window back to it, as is done
+	// otherwise where it is earlier by more than the window, would make the
+	// window pass once more, and give all of the quota away a second time.
+	Steady bool
 
 	// Seed must be the same for all tables over one Store.
 	Seed Seed

@@ -75,8 +75,8 @@ func (b bucket) encode(dst []byte) []byte {
 
 func (a tokenBucket) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	b, corrupt := a.decode(state)
-	rebased := a.settle(&b, now)
-	o := outcome{receipt: receipt{at: b.at, before: b.level}, rebased: rebased, corrupt: corrupt}
+	back := a.settle(&b, now)
+	o := outcome{receipt: receipt{at: b.at, before: b.level}, back: back, corrupt: corrupt}
 	late := b.at.since(now) // how far the bucket is ahead of this clock
 	o.Limit, o.reset = a.burst, a.resetAfter(b.level, late)
 	o.Allowed = b.ceil()+cost <= a.burst
@@ -106,21 +106,18 @@ func (a tokenBucket) resetAfter(l level, late int64) time.Duration {
 // settle drains the bucket up to now. A time before that of the bucket is
 // taken as that time; one that is earlier by more than a full bucket needs to
 // drain means that the clock was set back, and takes the level along.
-func (a tokenBucket) settle(b *bucket, now Instant) (rebased bool) {
-	if b.level == (level{}) {
-		b.at = now
-		return false
+func (a tokenBucket) settle(b *bucket, now Instant) (back int64) {
+	switch ahead := b.at.since(now); {
+	case b.level == (level{}):
+	case ahead > a.refill:
+		back = ahead
+	case ahead > 0:
+		return 0
+	default:
+		b.level = b.minus(a.drained(-ahead), a.window)
 	}
-	if back := b.at.since(now); back > 0 {
-		if back <= a.refill {
-			return false
-		}
-		b.at = now
-		return true
-	}
-	b.level = b.minus(a.drained(now.since(b.at)), a.window)
 	b.at = now
-	return false
+	return back
 }
 
 // drained is what leaves the bucket within so many microseconds.

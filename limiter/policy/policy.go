@@ -38,9 +38,10 @@ type Store struct {
 	OnFull  Action // what happens to a new key that finds no room
 }
 
-// TableOptions returns the options of the table that this policy runs on.
+// TableOptions returns the options of the table that this policy runs on, under
+// the clock of the proxy.
 func (p *Policy) TableOptions(seed limiter.Seed) limiter.TableOptions {
-	return limiter.TableOptions{MaxKeys: p.Store.MaxKeys, DenyWhenFull: p.Store.OnFull == Deny, Seed: seed}
+	return limiter.TableOptions{MaxKeys: p.Store.MaxKeys, Steady: true, DenyWhenFull: p.Store.OnFull == Deny, Seed: seed}
 }
 
 // NeedsResponse says whether responses matter: whether headers are put on
