@@ -3,13 +3,15 @@
 ENVOY_VERSION := 1.40.0
 ENVOY_COMPAT  := 1.36.4 1.37.0 1.39.3
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+VULNDB        ?= https://vuln.go.dev
 FUZZTIME      ?= 20s
 
 MODULE  := build/weir.wasm
 SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') go.mod go.sum
 WASM    := GOOS=wasip1 GOARCH=wasm
 
-.PHONY: help build run demo test check fuzz bench bench-peers compat envoy clean
+.PHONY: help build run demo test check vuln fuzz soak flood bench bench-peers compat envoy clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
@@ -43,13 +45,27 @@ check: build/staticcheck ## format, vet, staticcheck, go.mod, direction of impor
 build/staticcheck: Makefile
 	GOBIN=$(CURDIR)/build go install $(STATICCHECK)
 
-fuzz: ## run every fuzz target for FUZZTIME (default 20s)
-	@set -e; for package in $$(go list ./limiter/...); do \
+build/govulncheck: Makefile
+	GOBIN=$(CURDIR)/build go install $(GOVULNCHECK)
+
+vuln: build/govulncheck ## look for known vulnerabilities; needs VULNDB, by default vuln.go.dev
+	build/govulncheck -db $(VULNDB) -test ./...
+	$(WASM) build/govulncheck -db $(VULNDB) ./plugin
+	cd e2e/peers && ../../build/govulncheck -db $(VULNDB) -test ./...
+
+fuzz: build ## run every fuzz target for FUZZTIME (default 20s)
+	@set -e; for package in $$(go list ./limiter/... ./e2e); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep ^Fuzz); do \
 	    echo "$$package $$target"; \
-	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$package; \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package; \
 	  done; \
 	done
+
+soak: build envoy ## ten million requests over twenty minutes: memory and tables stay flat
+	go test -count=1 -v -timeout 60m -run '^TestSoak$$' ./e2e -args -long
+
+flood: build envoy ## floods of keys, one hot key, reloads under load, at full length
+	go test -count=1 -v -timeout 60m -run '^(TestKeyFlood|TestHotKey|TestReload)' ./e2e -args -long
 
 bench: ## benchmark the core natively
 	go test -run '^$$' -bench . -benchmem ./limiter/...
