@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"fmt"
 	"net/netip"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // clientIPSource is the network that the client's address lies in.
@@ -46,7 +47,7 @@ func (s clientIPSource) appendDefinition(b []byte) []byte {
 func (s clientIPSource) literal(text string) (string, error) {
 	addr, err := netip.ParseAddr(text)
 	if err != nil {
-		return "", fmt.Errorf("%q is not an IP address", text)
+		return "", brief.Errorf("%q is not an IP address", text)
 	}
 	return s.network(addr.Unmap())
 }
