@@ -19,11 +19,11 @@ func oneAMinute(onError string) string {
 // had been matched by then decides if its error counter can move.
 var faults = []struct {
 	call    string
-	arg     string // a part of it; empty: any
+	arg     string // a part of it; of the clock, the precision that Weir asks for
 	status  wasmhost.Status
 	matched bool
 }{
-	{"clock_time_get", "", 1, false},
+	{"clock_time_get", "1", 1, false},
 	{"proxy_get_header_map_value", ":path", wasmhost.InternalFailure, false},
 	{"proxy_get_header_map_value", ":method", wasmhost.BadArgument, false},
 	{"proxy_get_property", "request.headers.x-key", wasmhost.InternalFailure, true},
@@ -140,26 +140,6 @@ func TestFaultsOfMetricsHurtNobody(t *testing.T) {
 			if err := vm.Tick(t.Context()); err != nil {
 				t.Errorf("%s: %v", call, err)
 			}
-		}
-	}
-}
-
-// TestForeignValuesReadAsEmpty puts what is no shard under our keys.
-func TestForeignValuesReadAsEmpty(t *testing.T) {
-	for _, value := range []string{"", "\x00", "\x01", "\x01short", "\x02another layout", strings.Repeat("\xff", 5000)} {
-		host := newHost(t, readModule(t))
-		vm := newVM(t, host, oneAMinute("deny"))
-		if got, err := vm.Do(t.Context(), keyed("a")); err != nil || got.Status != 200 {
-			t.Fatal(got, err)
-		}
-		for _, key := range host.Shared.Keys() {
-			if strings.Contains(key, "/table/") {
-				host.Shared.Set(key, []byte(value), 0)
-			}
-		}
-		checkRecovery(t, vm)
-		if n, _ := host.Metrics.Get("weir.filter.e2e.corrupt"); (n > 0) != (value != "" && value != "\x01") {
-			t.Errorf("value %.20q: corrupt = %d", value, n)
 		}
 	}
 }

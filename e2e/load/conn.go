@@ -3,7 +3,9 @@
 //
 // Both speak over a few [Conn], each a connection that pipelines: it writes a
 // batch of requests before it reads their answers, so that the client costs a
-// few microseconds a request and leaves the processor to the server.
+// few microseconds a request and leaves the processor to the server. Envoy hangs
+// up a connection on which more than two answers of its own wait, so that it
+// takes batches of two.
 package load
 
 import (

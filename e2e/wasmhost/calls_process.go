@@ -68,6 +68,9 @@ func getSharedData(c *hostCall) Status {
 	if status := c.put(0, value); status != OK {
 		return status
 	}
+	if version := c.vm.host.Version; version != nil {
+		cas = version(c.arg, cas)
+	}
 	return c.put32(2, cas)
 }
 

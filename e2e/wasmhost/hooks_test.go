@@ -58,3 +58,23 @@ func TestTamperChangesWhatTheGuestGets(t *testing.T) {
 		t.Errorf("stored %q", value)
 	}
 }
+
+func TestMisplaceAndVersionSayWrongThings(t *testing.T) {
+	host := newHost(t)
+	vm := newVM(t, host)
+	host.Shared.Set("key", []byte("good"), 0)
+	host.Misplace = func(_, _ string, address, size uint32) (uint32, uint32) { return address + 1, size - 1 }
+	host.Version = func(key string, cas uint32) uint32 { return cas + uint32(len(key)) }
+	wantBody(t, vm, get("/get/key"), "ood@4")
+}
+
+func TestCallbackIsTheExportThatRuns(t *testing.T) {
+	host := newHost(t)
+	vm := newVM(t, host)
+	seen := map[string]string{}
+	host.Before = func(vm *VM, call, arg string) { seen[call+"("+arg+")"] = vm.Callback() }
+	do(t, vm, get("/header/x-a", [2]string{"x-a", "1"}))
+	if got := seen["proxy_get_header_map_value(x-a)"]; got != "proxy_on_request_headers" {
+		t.Errorf("callback %q of calls %v", got, seen)
+	}
+}

@@ -16,7 +16,8 @@
 // Three hooks put a test between the module and its host. Before runs ahead of a
 // host call and may run another VM, which interleaves two workers at a point that
 // real threads would meet once in a million requests. Fault answers a call with a
-// failure in place of doing it. Tamper changes what a call is about to return.
+// failure in place of doing it. Tamper changes what a call is about to return, and
+// Misplace and Version say wrong things of it.
 //
 // The behaviour follows proxy-wasm-cpp-host and Envoy's Context, as of ABI 0.2.0:
 // a set with cas 0 overwrites, a header that is absent is NotFound while a header
@@ -29,6 +30,7 @@ package wasmhost
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,13 +56,19 @@ type Host struct {
 	// "proxy_get_shared_data" or "clock_time_get". The arg is its first byte
 	// string: the key, the header, the path of the property joined by dots, the
 	// name of the metric, the details of a local response, the logged line; ""
-	// where there is none.
+	// where there is none. Of a clock it is the precision, unless that is 0, as
+	// Go's own runtime asks for.
 	Before func(vm *VM, call, arg string)
 	// Fault, if set, is asked before each host call: a status that is not OK
 	// is returned to the guest in place of doing the call.
 	Fault func(call, arg string) Status
 	// Tamper, if set, may replace the bytes that a get call is about to return.
 	Tamper func(call, arg string, value []byte) []byte
+	// Misplace, if set, may replace where a get call says that its bytes are, and
+	// how many, after they have been put there.
+	Misplace func(call, arg string, address, size uint32) (uint32, uint32)
+	// Version, if set, may replace the version that a get of shared data returns.
+	Version func(key string, cas uint32) uint32
 
 	runtime wazero.Runtime
 	module  wazero.CompiledModule
@@ -104,6 +112,17 @@ func (h *Host) load(ctx context.Context, module []byte) (err error) {
 		return fmt.Errorf("compile module: %w", err)
 	}
 	return nil
+}
+
+// Imports are the host calls that the module imports, each once, in order.
+func (h *Host) Imports() []string {
+	var names []string
+	for _, function := range h.module.ImportedFunctions() {
+		_, name, _ := function.Import()
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Close ends the process with all its VMs.

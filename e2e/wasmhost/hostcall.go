@@ -3,6 +3,7 @@ package wasmhost
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -88,6 +89,9 @@ func (c *hostCall) decode(signature string, stack []uint64) bool {
 	if strings.HasSuffix(c.name, "_property") {
 		c.arg = dotted(c.arg)
 	}
+	if c.name == "clock_time_get" && c.args[1] != 0 {
+		c.arg = strconv.FormatUint(c.args[1], 10)
+	}
 	return true
 }
 
@@ -124,10 +128,14 @@ func (c *hostCall) put(i int, value []byte) Status {
 			return InvalidMemoryAccess
 		}
 	}
+	size := uint32(len(value))
+	if misplace := c.vm.host.Misplace; misplace != nil {
+		address, size = misplace(c.name, c.arg, address, size)
+	}
 	if status := c.put32(i, address); status != OK {
 		return status
 	}
-	return c.put32(i+1, uint32(len(value)))
+	return c.put32(i+1, size)
 }
 
 // allocate calls back into the guest. The answer is 0 if it has no memory to give.

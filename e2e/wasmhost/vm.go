@@ -32,6 +32,7 @@ type VM struct {
 	current    uint32 // the context that the guest was called for
 	effective  uint32 // the context that the guest chose instead, or 0
 	restricted bool   // the host allocates or initialises: few calls are allowed
+	callback   string // the export that runs, or ran last
 
 	first *PluginContext
 }
@@ -91,6 +92,9 @@ func (vm *VM) TickPeriod() time.Duration { return vm.first.TickPeriod() }
 // Dead reports whether the guest trapped. Such a VM runs nothing more.
 func (vm *VM) Dead() bool { return vm.dead != nil }
 
+// Callback is the export that the VM runs, for the hooks: "proxy_on_tick".
+func (vm *VM) Callback() string { return vm.callback }
+
 // MemoryBytes is the size of the guest's memory.
 func (vm *VM) MemoryBytes() uint32 { return vm.module.Memory().Size() }
 
@@ -111,7 +115,7 @@ func (vm *VM) call(ctx context.Context, export string, ifMissing uint64, id uint
 	if len(function.Definition().ParamTypes()) > 0 {
 		args = append([]uint64{uint64(id)}, args...)
 	}
-	vm.current, vm.effective = id, 0
+	vm.current, vm.effective, vm.callback = id, 0, export
 	mark := vm.host.logMark()
 	results, err := function.Call(context.WithValue(ctx, vmKey{}, vm), args...)
 	if err != nil {
