@@ -115,9 +115,10 @@ func (p *plugin) onTick() {
 	}
 }
 
-// report logs an error, unless one was logged since the last tick: a host that
-// fails does so on every request.
+// report counts an error, and logs it unless one was logged since the last
+// tick: a host that fails does so on every request.
 func (p *plugin) report(err error) {
+	p.metrics.errors.add(1)
 	if p.complain {
 		p.complain = false
 		log(severe, "weir: "+err.Error())

@@ -22,7 +22,6 @@ type Evaluator struct {
 	headers  [][2]string
 	policies []string
 	reply    Reply
-	scratch  scratch
 	key      []byte
 }
 
@@ -42,8 +41,8 @@ func NewEvaluator(p *Policy, table *limiter.Table) *Evaluator {
 // is an error like any other.
 func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v Verdict) {
 	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
-	e.view = view{Request: req}
-	e.scratch.reset()
+	e.view = view{Request: req, scratch: e.view.scratch}
+	e.view.scratch.reset()
 	defer func() {
 		e.view.Request = nil
 		if cause := recover(); cause != nil {

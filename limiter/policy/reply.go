@@ -64,12 +64,12 @@ func (e *Evaluator) refuse(by refusal, reports []report) *Reply {
 	}
 	seconds := ""
 	if by.wait > 0 && by.wait != limiter.Never {
-		seconds = e.scratch.number(wholeSeconds(by.wait))
+		seconds = e.view.scratch.number(wholeSeconds(by.wait))
 	}
 	if p.headers.retryAfter && seconds != "" {
 		r.Headers = append(r.Headers, [2]string{"retry-after", seconds})
 	}
-	r.Headers = p.headers.append(r.Headers, &e.scratch, reports, false)
+	r.Headers = p.headers.append(r.Headers, &e.view.scratch, reports, false)
 	if p.reply.contentType != "" {
 		r.Headers = append(r.Headers, [2]string{"content-type", p.reply.contentType})
 	}

@@ -74,7 +74,7 @@ func (e *Evaluator) verdict(result limiter.Result) Verdict {
 	}
 	switch {
 	case result.Admitted:
-		e.headers = e.policy.headers.append(e.headers[:0], &e.scratch, e.reports, true)
+		e.headers = e.policy.headers.append(e.headers[:0], &e.view.scratch, e.reports, true)
 		v.Headers, v.Deferred = e.headers, e.deferred
 	case by.rule != nil:
 		e.policies = by.policies
