@@ -27,7 +27,7 @@ func everyCall(onError string) string {
 type callFault struct {
 	callback, call string
 	fresh, full    fate
-	errors         int64 // how often the filter's counter of errors moves
+	errors         int64 // how often the filter's counter of errors moves; in a tick, once for each line
 	logged         int   // lines, over both requests and within one tick
 }
 
@@ -54,14 +54,14 @@ var callFaults = []callFault{
 	{onRequest, "proxy_get_shared_data", fails, fails, 2, 1},
 	{onRequest, "proxy_set_shared_data", fails, usual, 1, 1}, // a refusal stores nothing
 	{onRequest, "proxy_increment_metric", usual, usual, 0, 0},
-	{onRequest, "proxy_set_property", usual, usual, 0, 1},
-	{onRequest, "proxy_send_local_response", usual, hangs, 0, 1},
+	{onRequest, "proxy_set_property", usual, usual, 1, 1},
+	{onRequest, "proxy_send_local_response", usual, hangs, 1, 1},
 	{onResponse, "clock_time_get", usual, usual, 1, 1}, // for a charge: a refused request has none left
 	{onResponse, "proxy_get_header_map_value", usual, usual, 1, 1},
 	{onResponse, "proxy_get_shared_data", usual, usual, 1, 1},
 	{onResponse, "proxy_set_shared_data", usual, usual, 1, 1},
 	{onResponse, "proxy_increment_metric", usual, usual, 0, 0},
-	{onResponse, "proxy_replace_header_map_value", usual, usual, 0, 1},
+	{onResponse, "proxy_replace_header_map_value", usual, usual, 2, 1},
 	{onTick, "clock_time_get", usual, usual, 0, 1},
 	{onTick, "proxy_get_shared_data", usual, usual, 0, 1},
 	{onTick, "proxy_set_shared_data", usual, usual, 0, 1},
@@ -81,11 +81,10 @@ var startFaults = map[string]bool{
 
 // notFaulted are imports that no case can reach, and why.
 var notFaulted = map[string]string{
-	"proxy_set_effective_context": "the SDK links it in; Weir never calls it",
 	// Go's runtime calls these, most while it starts. Where one fails that it
 	// needs, it dies, and Envoy's failure policy applies.
 	"args_get": "", "args_sizes_get": "", "environ_get": "", "environ_sizes_get": "", "random_get": "", "proc_exit": "",
-	"sched_yield": "", "poll_oneoff": "", "fd_write": "", "fd_read": "", "fd_close": "", "fd_fdstat_get": "",
+	"sched_yield": "", "poll_oneoff": "", "fd_write": "", "fd_fdstat_get": "",
 	"fd_fdstat_set_flags": "", "fd_prestat_get": "", "fd_prestat_dir_name": "",
 }
 

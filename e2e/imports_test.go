@@ -20,18 +20,20 @@ func TestImports(t *testing.T) {
 		denied   []string
 	}{
 		{packages: "limiter",
-			allowed: []string{"github.com/dchest/siphash"},
-			denied:  []string{"os", "io", "net", "net/http", "log", "log/slog", "context"}},
+			allowed: []string{"github.com/dchest/siphash", root + "limiter/internal/brief"},
+			denied:  []string{"fmt", "os", "io", "net", "net/http", "log", "log/slog", "context"}},
 		{packages: "limiter/policy",
-			allowed: []string{root + "limiter", "github.com/go-json-experiment/json/jsontext"},
-			denied:  []string{"os", "net", "net/http", "log", "log/slog", "context", "sync"}},
+			allowed: []string{root + "limiter", root + "limiter/internal/brief", "github.com/go-json-experiment/json/jsontext"},
+			denied:  []string{"fmt", "os", "net", "net/http", "log", "log/slog", "context", "sync"}},
 		{packages: "plugin", wasm: true,
-			allowed: []string{root + "limiter", root + "limiter/policy", "github.com/proxy-wasm/proxy-wasm-go-sdk/"},
-			denied:  []string{"os", "net", "net/http", "time", "sync", "context"}},
+			allowed: []string{root + "limiter", root + "limiter/policy"},
+			denied:  []string{"fmt", "os", "net", "net/http", "time", "sync", "context"}},
 		{packages: "e2e/wasmhost", allowed: []string{"github.com/tetratelabs/wazero/"}},
-		{packages: "e2e/envoyproc"},
+		{packages: "e2e/envoyproc", allowed: []string{"golang.org/x/sys/unix"}},
 		{packages: "e2e/scenario"},
 		{packages: "e2e/load"},
+		{packages: "e2e/envoyconf"},
+		{packages: "e2e/bench", allowed: []string{root + "e2e/envoyconf", root + "e2e/envoyproc", root + "e2e/load"}},
 		{packages: "e2e/demo", allowed: []string{root + "e2e/envoyproc"}},
 	} {
 		for _, path := range imports(t, rule.packages, rule.wasm) {

@@ -2,47 +2,40 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/weirproxy/weir/e2e/envoyconf"
 	"github.com/weirproxy/weir/e2e/envoyproc"
 	"github.com/weirproxy/weir/e2e/scenario"
 )
 
 // trapModule builds a module that traps on request, once for all tests, and
-// returns it. The traps are a file of testdata that is laid over the package
-// plugin, so that the package itself has no place for them.
+// returns it. The traps are laid over the package plugin, so that the package
+// itself has no place for them: one more file, and a call of it at the beginning
+// of each callback and of the store's Load.
 var trapModule = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "trap-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	trap, err := filepath.Abs("testdata/trap/trap.go")
+	overlay, err := trapOverlay(dir)
 	if err != nil {
-		return nil, err
-	}
-	inPlugin, err := filepath.Abs("../plugin/trap.go")
-	if err != nil {
-		return nil, err
-	}
-	overlay, err := json.Marshal(object{"Replace": object{inPlugin: trap}})
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600); err != nil {
 		return nil, err
 	}
 	module := filepath.Join(dir, "trap.wasm")
-	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"),
+	build := exec.Command("go", "build", "-overlay", overlay,
 		"-trimpath", "-ldflags=-s -w", "-buildmode=c-shared", "-o", module, "../plugin")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if output, err := build.CombinedOutput(); err != nil {
@@ -50,6 +43,39 @@ var trapModule = sync.OnceValues(func() ([]byte, error) {
 	}
 	return os.ReadFile(module)
 })
+
+// where is a function that is to call reach, with its own name.
+var where = regexp.MustCompile(`(?m)^func (?:\(s \*sharedData\) )?(on\w+|Load)\(.*?\) ?.*?\{`)
+
+// trapOverlay writes the files to lay over the package, and the list of them,
+// whose name it returns.
+func trapOverlay(dir string) (list string, err error) {
+	replace := object{}
+	for _, name := range []string{"trap.go", "callbacks.go", "store.go"} {
+		inPlugin, err := filepath.Abs("../plugin/" + name)
+		if err != nil {
+			return "", err
+		}
+		source, err := os.ReadFile(cmp.Or(map[string]string{"trap.go": "testdata/trap/trap.go"}[name], inPlugin))
+		if err != nil {
+			return "", err
+		}
+		if name != "trap.go" {
+			source = where.ReplaceAll(source, []byte(`$0 reach("$1");`))
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, source, 0o600); err != nil {
+			return "", err
+		}
+		replace[inPlugin] = file
+	}
+	overlay, err := json.Marshal(object{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	list = filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, overlay, 0o600)
+}
 
 // TestProductionHasNoTrap: what the tests use to kill a VM is not in the module
 // that users load.
@@ -83,7 +109,7 @@ func trapEnvoy(t *testing.T, upstream, configuration string, workers int, polici
 	var listeners []any
 	for _, policy := range policies {
 		listeners = append(listeners, listener(t, filter{policy, configuration}, func(_, manager object) {
-			weir := pluginConfig(filter{policy, configuration}, module)
+			weir := envoyconf.Wasm(policy, module, configuration)["typed_config"].(object)["config"].(object)
 			weir["failure_policy"] = policy
 			if policy == "FAIL_RELOAD" { // the default is a second; 1 ms is an arithmetic error of Envoy's, which ends it
 				weir["reload_config"] = object{"backoff": object{"base_interval": "0.010s"}}
@@ -118,25 +144,24 @@ var traps = []struct {
 	lives   bool
 }{
 	// What ends the Go runtime, and a panic where nobody recovers it.
-	{"before-panic", 503, "wasm_fail_stream", false},
-	{"request-panic", 503, "wasm_fail_stream", false},
-	{"request-nil", 503, "wasm_fail_stream", false},
-	{"request-stack", 503, "wasm_fail_stream", false},
-	{"request-memory", 503, "wasm_fail_stream", false},
-	{"request-deadlock", 503, "wasm_fail_stream", false},
-	{"inside-stack", 503, "wasm_fail_stream", false},
-	{"inside-memory", 503, "wasm_fail_stream", false},
+	{"onRequestHeaders-panic", 503, "wasm_fail_stream", false},
+	{"onRequestHeaders-nil", 503, "wasm_fail_stream", false},
+	{"onRequestHeaders-stack", 503, "wasm_fail_stream", false},
+	{"onRequestHeaders-memory", 503, "wasm_fail_stream", false},
+	{"onRequestHeaders-deadlock", 503, "wasm_fail_stream", false},
+	{"Load-stack", 503, "wasm_fail_stream", false},
+	{"Load-memory", 503, "wasm_fail_stream", false},
 	// The upstream has answered 200, and the client does not see it.
-	{"response-panic", 503, "wasm_fail_stream", false},
+	{"onResponseHeaders-panic", 503, "wasm_fail_stream", false},
 	// Nobody waits for the VM any more, or not yet.
-	{"done-panic", 200, "via_upstream", false},
-	{"create-panic", 200, "via_upstream", false}, // by the request after it
-	{"tick-panic", 200, "via_upstream", false},
+	{"onDelete-panic", 200, "via_upstream", false},
+	{"onContextCreate-panic", 200, "via_upstream", false}, // by the request after it
+	{"onTick-panic", 200, "via_upstream", false},
 	// Inside Weir's callbacks a panic is an error like any other.
-	{"inside-panic", 503, "local_rate_limit_error", true},
-	{"inside-nil", 503, "local_rate_limit_error", true},
+	{"Load-panic", 503, "local_rate_limit_error", true},
+	{"Load-nil", 503, "local_rate_limit_error", true},
 	// Envoy lets a guest that exits go on.
-	{"request-exit", 200, "via_upstream", true},
+	{"onRequestHeaders-exit", 200, "via_upstream", true},
 }
 
 // TestTrapsUnderReload is B77 in a real Envoy: whatever kills the VM, the next
@@ -155,7 +180,7 @@ func TestTrapsUnderReload(t *testing.T) {
 		checkStatus(t, addr, trap.name+"-own", trap.name, 0, trap.status)
 		if !trap.lives {
 			reloads++
-			if trap.name == "tick-panic" { // till the VM's timer has fired
+			if trap.name == "onTick-panic" { // till the VM's timer has fired
 				awaitStat(t, addr, envoy, trap.name+"-key", reloads)
 			}
 		} else if trap.details == "local_rate_limit_error" {

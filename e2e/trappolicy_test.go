@@ -26,7 +26,7 @@ func TestTrapsUnderOtherPolicies(t *testing.T) {
 		for i, want := range []int{200, 200, 429} {
 			checkStatus(t, addr, "key", "", i, want)
 		}
-		checkStatus(t, addr, policy, "request-panic", 0, 503)
+		checkStatus(t, addr, policy, "onRequestHeaders-panic", 0, 503)
 		for i := range 5 { // of a key at its limit
 			checkStatus(t, addr, "key", "", i, after)
 		}
@@ -72,7 +72,7 @@ func TestTrapWhileOthersAreUnderWay(t *testing.T) {
 		var got int
 		select {
 		case <-arrived:
-			checkStatus(t, addr, "other", "before-panic", 0, 503)
+			checkStatus(t, addr, "other", "onRequestHeaders-panic", 0, 503)
 			release <- true
 			got = <-answer
 		case got = <-answer: // without the upstream's help
@@ -111,7 +111,7 @@ func TestTrapOfOneWorker(t *testing.T) {
 			t.Errorf("request %d: status %d, want %d", i, status, want)
 		}
 	}
-	if status := do(0, "own", "request-panic"); status != 503 {
+	if status := do(0, "own", "onRequestHeaders-panic"); status != 503 {
 		t.Errorf("the trap: status %d", status)
 	}
 	count := map[int]int{}
@@ -142,7 +142,7 @@ func TestTrapsKeepTheLimit(t *testing.T) {
 	tally, err := load.Flood(t.Context(), addr, connections, 1, func(int) (load.Request, bool) {
 		n := sent.Add(1)
 		if n%aTrap == 10 {
-			return keyTrap("other", "before-panic"), true
+			return keyTrap("other", "onRequestHeaders-panic"), true
 		}
 		return keyTrap("key", ""), n <= requests
 	})

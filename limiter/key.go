@@ -2,10 +2,11 @@ package limiter
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/dchest/siphash"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // A Fingerprint stands for a key in a table: its SipHash-2-4 under the table's
@@ -27,7 +28,7 @@ func NewSeed() Seed { return Seed{rand.Uint64(), rand.Uint64()} }
 // ParseSeed decodes what Bytes returned.
 func ParseSeed(b []byte) (Seed, error) {
 	if len(b) != SeedLen {
-		return Seed{}, fmt.Errorf("a seed has %d bytes, not %d", SeedLen, len(b))
+		return Seed{}, brief.Errorf("a seed has %d bytes, not %d", SeedLen, len(b))
 	}
 	return Seed{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}, nil
 }

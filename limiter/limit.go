@@ -2,8 +2,9 @@ package limiter
 
 import (
 	"errors"
-	"fmt"
 	"time"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // The largest limit, cost and window whose arithmetic is proved exact.
@@ -71,11 +72,11 @@ func (l Limit) algorithm() (algorithm, error) {
 	case l.Requests <= 0 || l.Window <= 0:
 		return nil, errNotPositive
 	case l.Requests > MaxRequests:
-		return nil, fmt.Errorf("limit %d is above %d", l.Requests, MaxRequests)
+		return nil, brief.Errorf("limit %d is above %d", l.Requests, MaxRequests)
 	case l.Window > MaxWindow:
-		return nil, fmt.Errorf("window %v is above 366 days", l.Window)
+		return nil, brief.Errorf("window %v is above 366 days", l.Window)
 	case l.Window%time.Microsecond != 0:
-		return nil, fmt.Errorf("window %v is not a whole number of microseconds", l.Window)
+		return nil, brief.Errorf("window %v is not a whole number of microseconds", l.Window)
 	}
 	if err := l.validateOptions(); err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (l Limit) algorithm() (algorithm, error) {
 	case FixedWindow:
 		return newFixedWindow(l), nil
 	default:
-		return nil, fmt.Errorf("unknown algorithm %q", l.Algorithm)
+		return nil, brief.Errorf("unknown algorithm %q", string(l.Algorithm))
 	}
 }
 
@@ -103,17 +104,17 @@ func (l Limit) validateOptions() error {
 	case l.Burst != 0 && !isBucket:
 		return errors.New("only token_bucket and leaky_bucket have a burst")
 	case l.Burst < 0 || l.Burst > MaxRequests:
-		return fmt.Errorf("burst %d is not in 1..%d", l.Burst, MaxRequests)
+		return brief.Errorf("burst %d is not in 1..%d", l.Burst, MaxRequests)
 	case l.Buckets != 0 && l.Algorithm != SlidingBuckets:
 		return errors.New("only sliding_buckets has buckets")
 	case l.Buckets < 0 || l.Buckets > MaxBuckets:
-		return fmt.Errorf("buckets %d is not in 1..%d", l.Buckets, MaxBuckets)
+		return brief.Errorf("buckets %d is not in 1..%d", l.Buckets, MaxBuckets)
 	case l.Inclusive && l.Algorithm != "" && l.Algorithm != SlidingLog:
 		return errors.New("only sliding_log can be inclusive")
 	case isBucket:
 		a := newTokenBucket(l)
 		if a.refill > MaxWindow.Microseconds() {
-			return fmt.Errorf("burst %d at %d per %v takes above 366 days to refill", a.burst, l.Requests, l.Window)
+			return brief.Errorf("burst %d at %d per %v takes above 366 days to refill", a.burst, l.Requests, l.Window)
 		}
 	}
 	return nil

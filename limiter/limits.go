@@ -2,8 +2,9 @@ package limiter
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // MaxLimits is the largest number of limits that one key can be held to.
@@ -27,7 +28,7 @@ type Limits struct {
 // same algorithm and window would be one window counted twice, and are refused.
 func NewLimits(limits ...Limit) (*Limits, error) {
 	if len(limits) == 0 || len(limits) > MaxLimits {
-		return nil, fmt.Errorf("a key has 1 to %d limits, not %d", MaxLimits, len(limits))
+		return nil, brief.Errorf("a key has 1 to %d limits, not %d", MaxLimits, len(limits))
 	}
 	l := &Limits{limits: append([]Limit(nil), limits...)}
 	for i, limit := range limits {
@@ -59,7 +60,7 @@ type LimitError struct {
 	Err   error
 }
 
-func (e *LimitError) Error() string { return fmt.Sprintf("limit %d: %v", e.Index, e.Err) }
+func (e *LimitError) Error() string { return brief.Sprintf("limit %d: %v", e.Index, e.Err) }
 
 // Unwrap returns what is wrong with it.
 func (e *LimitError) Unwrap() error { return e.Err }

@@ -1,8 +1,9 @@
 package limiter
 
 import (
-	"fmt"
 	"sync"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // Memory is a Store in the memory of this process, safe for concurrent use.
@@ -53,7 +54,7 @@ func (m *Memory) Swap(shard uint32, value []byte, version uint64) (bool, error) 
 
 func (m *Memory) shard(shard uint32) (*memoryShard, error) {
 	if int64(shard) >= int64(len(m.shards)) {
-		return nil, fmt.Errorf("shard %d of %d", shard, len(m.shards))
+		return nil, brief.Errorf("shard %d of %d", shard, len(m.shards))
 	}
 	return &m.shards[shard], nil
 }

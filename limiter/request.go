@@ -1,6 +1,6 @@
 package limiter
 
-import "fmt"
+import "github.com/weirproxy/weir/limiter/internal/brief"
 
 // A request is one Take or Peek under way. It loads every shard that its
 // charges lie in once, changes the copies, and swaps them only if the whole is
@@ -20,7 +20,7 @@ func (r *request) do(t *Table, now Instant, charges []Charge, commit bool) (Resu
 	defer r.forget()
 	for i := range charges {
 		if cost := charges[i].Cost; cost < 1 || cost > MaxRequests {
-			return r.result, fmt.Errorf("cost %d is not in 1..%d", cost, MaxRequests)
+			return r.result, brief.Errorf("cost %d is not in 1..%d", cost, MaxRequests)
 		}
 	}
 	if m, ok := t.store.(*Memory); ok && commit && len(charges) == 1 {

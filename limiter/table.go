@@ -2,10 +2,11 @@ package limiter
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // What Take reports besides the errors of its Store. In both cases nothing is
@@ -53,7 +54,7 @@ const MaxMaxKeys = 1 << 30
 
 func (o TableOptions) validate() error {
 	if o.MaxKeys < 1 || o.MaxKeys > MaxMaxKeys {
-		return fmt.Errorf("max keys %d is not in 1..%d", o.MaxKeys, MaxMaxKeys)
+		return brief.Errorf("max keys %d is not in 1..%d", o.MaxKeys, MaxMaxKeys)
 	}
 	return nil
 }

@@ -4,19 +4,28 @@ package main
 
 import (
 	"encoding/binary"
-	"fmt"
+	"errors"
+	"math"
+	"strconv"
 	"unsafe"
 
 	"github.com/weirproxy/weir/limiter"
 )
 
-// The SDK's wrappers of these host calls do not serve here: they allocate
-// results on the heap, panic on a status, read the clock twice, or leave out
-// the response code details. The calls themselves are those of the proxy-wasm
-// ABI 0.2.0 and of WASI preview 1.
+// These are the host calls of the proxy-wasm ABI 0.2.0, and one of WASI preview
+// 1, that Weir makes.
 
 //go:wasmimport wasi_snapshot_preview1 clock_time_get
 func clockTimeGet(id uint32, precision uint64, nanoseconds unsafe.Pointer) uint32
+
+//go:wasmimport env proxy_log
+func proxyLog(level logLevel, message *byte, messageSize int32) status
+
+//go:wasmimport env proxy_get_buffer_bytes
+func proxyGetBufferBytes(bufferType uint32, start, maxSize int32, value, size unsafe.Pointer) status
+
+//go:wasmimport env proxy_set_tick_period_milliseconds
+func proxySetTickPeriodMilliseconds(period uint32) status
 
 //go:wasmimport env proxy_get_header_map_value
 func proxyGetHeaderMapValue(mapType uint32, key *byte, keySize int32, value, size unsafe.Pointer) status
@@ -64,7 +73,7 @@ func (s status) err(call string) error {
 	if s == statusOK {
 		return nil
 	}
-	return fmt.Errorf("%s: status %d", call, uint32(s))
+	return errors.New(call + ": status " + strconv.Itoa(int(s)))
 }
 
 // Where host calls leave their results. The VM has one thread, and a variable
@@ -101,9 +110,38 @@ const monotonic = 1
 
 func now() (limiter.Instant, error) {
 	if errno := clockTimeGet(monotonic, 1, unsafe.Pointer(&returned.nanoseconds)); errno != 0 {
-		return 0, fmt.Errorf("clock_time_get: errno %d", errno)
+		return 0, errors.New("clock_time_get: errno " + strconv.Itoa(int(errno)))
 	}
 	return limiter.Instant(returned.nanoseconds / 1000), nil
+}
+
+// A logLevel is how much a line matters to the proxy.
+type logLevel uint32
+
+const (
+	severe   logLevel = 4 // an error
+	critical logLevel = 5
+)
+
+// log writes a line to the proxy's log. If that fails there is nobody to tell.
+func log(level logLevel, line string) {
+	proxyLog(level, unsafe.StringData(line), int32(len(line)))
+}
+
+// pluginConfiguration returns the configuration of the plugin that starts,
+// empty if it has none.
+func pluginConfiguration() ([]byte, error) {
+	const buffer = 7
+	value, size := valueAt()
+	s := proxyGetBufferBytes(buffer, 0, math.MaxInt32, value, size)
+	if s == statusNotFound {
+		return nil, nil
+	}
+	return bytes(), s.err("proxy_get_buffer_bytes")
+}
+
+func setTickPeriod(milliseconds uint32) error {
+	return proxySetTickPeriodMilliseconds(milliseconds).err("proxy_set_tick_period_milliseconds")
 }
 
 // The header maps of a stream.

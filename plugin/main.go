@@ -8,20 +8,14 @@
 //
 // The proxy runs one VM of the module per worker thread, each single-threaded.
 // In every VM a [plugin] lives for each configuration, and a [stream] for each
-// request under way, or one for all of them where nothing is remembered until
-// the response.
+// request under way that has something to do when its response comes.
 //
-// Start reading at [plugin.OnPluginStart] and [stream.OnHttpRequestHeaders].
+// Weir speaks the proxy-wasm ABI itself, in callbacks.go and host.go, because
+// the Go SDK exports every callback there is, each of which the proxy then
+// calls for every request, and brings fmt with it: see the README.
+//
+// Start reading at [plugin.onConfigure] and [plugin.onRequest].
 package main
-
-import (
-	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
-	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
-)
-
-func init() {
-	proxywasm.SetPluginContext(func(uint32) types.PluginContext { return new(plugin) })
-}
 
 // main is never run: the module is a library, which the proxy calls.
 func main() {}

@@ -47,7 +47,7 @@ func (m metric) record(value int) {
 //	weir.filter.<namespace>.conflicts
 type metrics struct {
 	rules     []ruleMetrics
-	errors    metric // requests that could not be decided
+	errors    metric // whatever failed: most of it leaves a request undecided
 	conflicts metric // shards that were decided anew
 	corrupt   metric // values that could not be decoded
 	lost      metric // charges that could not be given back
@@ -97,9 +97,6 @@ func (m *metrics) count(v policy.Verdict) {
 		if o.Evicted {
 			m.rules[o.Rule].evicted.add(1)
 		}
-	}
-	if v.Err != nil {
-		m.errors.add(1)
 	}
 	m.conflicts.add(v.Result.Conflicts)
 	m.corrupt.add(v.Result.Corrupt)

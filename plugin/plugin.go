@@ -3,10 +3,7 @@
 package main
 
 import (
-	"fmt"
-
-	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm"
-	"github.com/proxy-wasm/proxy-wasm-go-sdk/proxywasm/types"
+	"errors"
 
 	"github.com/weirproxy/weir/limiter"
 	"github.com/weirproxy/weir/limiter/policy"
@@ -21,46 +18,44 @@ const (
 
 // A plugin is one configuration in one VM.
 type plugin struct {
-	types.DefaultPluginContext
 	evaluator *policy.Evaluator
 	table     *limiter.Table
 	metrics   metrics
-	shared    *stream   // of all requests, if responses do not matter
-	idle      []*stream // else those that wait for one
+	idle      []*stream // memory for streams to come
 	pairs     []byte    // memory for the headers of a reply
 	sweep     round
 	complain  bool // an error may be logged: at most one a tick
 }
 
-// OnPluginStart implements types.PluginContext. It runs in every VM and again
-// for every new configuration, and so touches no window. What it refuses the
-// proxy does not put to use.
-func (p *plugin) OnPluginStart(int) (started types.OnPluginStartStatus) {
+// onConfigure starts the plugin, in every VM and again for every new
+// configuration, and so touches no window. What it refuses the proxy does not
+// put to use.
+func (p *plugin) onConfigure() (started bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			proxywasm.LogCritical(fmt.Sprint("weir: cannot start: panic: ", cause))
-			started = types.OnPluginStartStatusFailed
+			log(critical, "weir: cannot start: "+policy.Recovered(cause).Error())
+			started = false
 		}
 	}()
 	if err := p.start(); err != nil {
-		proxywasm.LogCritical("weir: cannot start: " + err.Error())
-		return types.OnPluginStartStatusFailed
+		log(critical, "weir: cannot start: "+err.Error())
+		return false
 	}
-	return types.OnPluginStartStatusOK
+	return true
 }
 
 func (p *plugin) start() error {
-	p.shared, p.idle = nil, nil // a host may configure a context twice
-	// Without a configuration the host has nothing to give, which is an error
-	// to the SDK; the compiler has the better words for it.
-	configuration, _ := proxywasm.GetPluginConfiguration()
+	configuration, err := pluginConfiguration()
+	if err != nil {
+		return err
+	}
 	rootID, err := property("plugin_root_id")
 	if err != nil {
 		return err
 	}
 	compiled, err := policy.Compile(configuration, rootID)
 	if err != nil {
-		return fmt.Errorf("the configuration is refused: %w", err)
+		return errors.New("the configuration is refused: " + err.Error())
 	}
 	seed, err := sharedSeed()
 	if err != nil {
@@ -73,33 +68,8 @@ func (p *plugin) start() error {
 	}
 	p.evaluator = policy.NewEvaluator(compiled, p.table)
 	p.metrics = defineMetrics(compiled)
-	if !compiled.NeedsResponse() {
-		p.shared = &stream{plugin: p}
-	}
 	p.complain = true
-	return proxywasm.SetTickPeriodMilliSeconds(tickMilliseconds)
-}
-
-// NewHttpContext implements types.PluginContext.
-func (p *plugin) NewHttpContext(uint32) types.HttpContext {
-	if p.shared != nil {
-		return p.shared
-	}
-	last := len(p.idle) - 1
-	if last < 0 {
-		return &stream{plugin: p}
-	}
-	s := p.idle[last]
-	p.idle = p.idle[:last]
-	return s
-}
-
-// release takes a stream back when it is done.
-func (p *plugin) release(s *stream) {
-	if s != p.shared {
-		s.headers, s.deferred = s.headers[:0], s.deferred[:0]
-		p.idle = append(p.idle, s)
-	}
+	return setTickPeriod(tickMilliseconds)
 }
 
 // count adds up a verdict, and reports its error.
@@ -116,11 +86,11 @@ type round struct {
 	live    int
 }
 
-// OnTick implements types.PluginContext.
-func (p *plugin) OnTick() {
+// onTick sweeps some shards.
+func (p *plugin) onTick() {
 	defer func() {
 		if cause := recover(); cause != nil {
-			p.report(fmt.Errorf("sweep: panic: %v", cause))
+			p.report(errors.New("sweep: " + policy.Recovered(cause).Error()))
 		}
 	}()
 	p.complain = true
@@ -133,7 +103,8 @@ func (p *plugin) OnTick() {
 	found, err := p.table.Sweep(at, part)
 	p.metrics.corrupt.add(found.Corrupt)
 	if err != nil {
-		p.report(fmt.Errorf("sweep: %w", err))
+		p.report(errors.New("sweep: " + err.Error()))
+		p.sweep = round{}
 		return
 	}
 	p.sweep.visited += part
@@ -144,11 +115,12 @@ func (p *plugin) OnTick() {
 	}
 }
 
-// report logs an error, unless one was logged since the last tick: a host that
-// fails does so on every request.
+// report counts an error, and logs it unless one was logged since the last
+// tick: a host that fails does so on every request.
 func (p *plugin) report(err error) {
+	p.metrics.errors.add(1)
 	if p.complain {
 		p.complain = false
-		proxywasm.LogError("weir: " + err.Error())
+		log(severe, "weir: "+err.Error())
 	}
 }

@@ -2,57 +2,71 @@
 
 package main
 
-import "unsafe"
+import (
+	"unsafe"
 
-// hostRequest is the request of the stream that the host is calling about, and
-// hostResponse the response.
-type (
-	hostRequest  struct{}
-	hostResponse struct{}
+	"github.com/weirproxy/weir/limiter/policy"
 )
 
-// Method implements policy.Request.
-func (hostRequest) Method() (string, error) { return header(requestHeaders, ":method") }
-
-// Path implements policy.Request.
-func (hostRequest) Path() (string, error) { return header(requestHeaders, ":path") }
-
-// Host implements policy.Request.
-func (hostRequest) Host() (string, error) { return header(requestHeaders, ":authority") }
-
-// Header implements policy.Request. The property has repeated headers joined,
-// where the header map would show only the first.
-func (hostRequest) Header(name string) (string, error) {
-	return joinedHeader("request\x00headers\x00", name)
-}
-
-// ClientAddress implements policy.Request. The proxy has applied its own rules
-// for X-Forwarded-For to it.
-func (hostRequest) ClientAddress() (string, error) { return property("source\x00address") }
-
-// Property implements policy.Request. A list, which the ABI has no form for,
-// is as good as absent.
-func (hostRequest) Property(path string) (string, error) {
-	value, s := lookUp(path)
-	if s == statusSerializationFailure {
-		return "", nil
+// onRequest decides a request.
+func (p *plugin) onRequest(id uint32) (do action) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			do = p.answer(p.evaluator.Fail(policy.Recovered(cause)))
+		}
+	}()
+	at, err := now()
+	if err != nil {
+		return p.answer(p.evaluator.Fail(err))
 	}
-	return value, s.err("proxy_get_property")
+	v := p.evaluator.Evaluate(at, hostRequest{})
+	if len(v.Headers) > 0 || len(v.Deferred) > 0 {
+		p.remember(id, v)
+	}
+	return p.answer(v)
 }
 
-// Status implements policy.Response.
-func (hostResponse) Status() (string, error) { return header(responseHeaders, ":status") }
-
-// Header implements policy.Response.
-func (hostResponse) Header(name string) (string, error) {
-	return joinedHeader("response\x00headers\x00", name)
+// remember keeps what a verdict wants done with the response.
+func (p *plugin) remember(id uint32, v policy.Verdict) {
+	var s *stream
+	if last := len(p.idle) - 1; last >= 0 {
+		s, p.idle = p.idle[last], p.idle[:last]
+	} else {
+		s = &stream{plugin: p}
+	}
+	s.keep(v)
+	contexts.streams[id] = s
 }
 
-// joinedHeader returns the property of a header, whose path is made in memory
-// that serves the next as well.
-func joinedHeader(prefix, name string) (string, error) {
-	headerPath = append(append(headerPath[:0], prefix...), name...)
-	return property(unsafe.String(unsafe.SliceData(headerPath), len(headerPath)))
+// release takes a stream back, whose memory serves another.
+func (p *plugin) release(s *stream) { p.idle = append(p.idle, s) }
+
+// answer counts a verdict on a request and carries it out.
+func (p *plugin) answer(v policy.Verdict) action {
+	p.count(v)
+	if v.Reply == nil {
+		return actionContinue
+	}
+	if err := p.send(v.Reply); err != nil {
+		p.report(err)
+	}
+	// A local reply ends the request. To continue would send it on as well;
+	// if there is no reply after all, it ends at the proxy's timeout.
+	return actionPause
 }
 
-var headerPath []byte
+// send answers a request locally, and leaves the name of the rule that refused
+// it for the access log: %FILTER_STATE(wasm.weir.rule:PLAIN)%.
+func (p *plugin) send(r *policy.Reply) error {
+	if r.Rule != "" {
+		if err := setProperty("weir.rule", r.Rule); err != nil {
+			p.report(err)
+		}
+	}
+	p.pairs = appendPairs(p.pairs[:0], r.Headers)
+	return proxySendLocalResponse(uint32(r.Status),
+		unsafe.StringData(r.Details), int32(len(r.Details)),
+		unsafe.StringData(r.Body), int32(len(r.Body)),
+		unsafe.SliceData(p.pairs), int32(len(p.pairs)),
+		int32(r.GRPCStatus)).err("proxy_send_local_response")
+}

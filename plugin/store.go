@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -29,14 +28,18 @@ type sharedData struct{ key []byte } // up to where the number of a shard goes
 // newSharedData returns the store of a table. The number of shards is part of
 // its keys, since it decides which shard a window is in.
 func newSharedData(namespace string, shards uint32) *sharedData {
-	key := fmt.Appendf(nil, "%stable/%s/%d/", keyPrefix, namespace, shards)
-	return &sharedData{slices.Grow(key, 10)} // room for the digits of any shard
+	key := keyPrefix + "table/" + namespace + "/" + strconv.Itoa(int(shards)) + "/"
+	return &sharedData{slices.Grow([]byte(key), 10)} // room for the digits of any shard
 }
 
-// Load implements limiter.Store. The value lies in memory that the host asked
-// this module for, and nobody else uses.
-func (s *sharedData) Load(shard uint32, _ []byte) ([]byte, uint64, error) {
-	return get(s.shardKey(shard))
+// Load implements limiter.Store. It leaves nothing in the arena, since one tick
+// loads many shards.
+func (s *sharedData) Load(shard uint32, buf []byte) ([]byte, uint64, error) {
+	before := returnedValues
+	value, version, err := get(s.shardKey(shard))
+	buf = append(buf[:0], value...)
+	returnedValues.rewind(before)
+	return buf, version, err
 }
 
 // Swap implements limiter.Store.

@@ -6,27 +6,23 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// Fields of /proc/<pid>/stat, by their numbers in proc_pid_stat(5).
-const (
-	fieldUserTime   = 14
-	fieldSystemTime = 15
-	fieldRSS        = 24
-)
-
-// clockTick is the unit of times in /proc. Linux reports 100 ticks per second to
-// programs on every architecture that Go supports.
-const clockTick = 10 * time.Millisecond
+// fieldRSS is the number of the field in proc_pid_stat(5).
+const fieldRSS = 24
 
 // CPU returns the CPU time, user and system, that all threads of Envoy have used
-// since it started, in steps of 10 ms. Linux only.
+// since it started, to the nanosecond. Linux only.
 func (p *Process) CPU() (time.Duration, error) {
-	s, err := readStat(p.PID(), fieldUserTime, fieldSystemTime)
-	if err != nil {
-		return 0, err
+	// The clock of another process, as clock_getcpuclockid(3) makes its id.
+	const schedulerClock = 2
+	var used unix.Timespec
+	if err := unix.ClockGettime(int32(^p.PID()<<3|schedulerClock), &used); err != nil {
+		return 0, fmt.Errorf("envoy's cpu time: %w", err)
 	}
-	return time.Duration(s[0]+s[1]) * clockTick, nil
+	return time.Duration(used.Nano()), nil
 }
 
 // RSS returns Envoy's memory in RAM, in bytes. The kernel counts lazily: expect

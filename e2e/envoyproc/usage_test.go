@@ -5,6 +5,9 @@ import (
 	"testing"
 )
 
+// The other fields that the tests read.
+const fieldUserTime, fieldSystemTime = 14, 15
+
 func TestParseStat(t *testing.T) {
 	// Made up in the layout of proc_pid_stat(5), with a name that tries to confuse.
 	const line = "8340 (en) S 1 (voy) S 8339 8340 8339 0 -1 4194560 7261 0 3 0 17 4 0 0 20 0 9 0 96104 221917184 14023 18446744073709551615\n"

@@ -2,10 +2,13 @@
 
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-// TestEvaluateDoesNotAllocate is of requests that pass. (The race detector
-// makes a sync.Pool forget.)
+// TestEvaluateDoesNotAllocate is of requests that pass, and of some that are
+// refused. (The race detector makes a sync.Pool forget.)
 func TestEvaluateDoesNotAllocate(t *testing.T) {
 	for _, members := range []string{
 		`"key": [{"header": "x-a"}], "match": {"path": {"prefix": "/a"}}`,
@@ -16,8 +19,11 @@ func TestEvaluateDoesNotAllocate(t *testing.T) {
 		`"key": [{"header": "x-a"}], "cost": {"header": "x-cost", "max": 9}, "enforce_percent": 50`,
 		`"key": [{"header": "x-a"}], "charge": {"when": "response"}`,
 		`"key": [{"header": "x-a"}], "shadow": true`,
+		`"key": [{"client_ip": true}, {"header": "x-none"}]`,
+		`"key": [{"header": "x-a"}], "overrides": [{"key": ["v"], "block": true}]`,
+		`"key": [{"header": "x-a"}], "overrides": [{"key": ["v"], "limits": [{"requests": 1, "window": "1h"}, {"requests": 1, "window": "2h"}]}]`,
 	} {
-		e := newEvaluator(t, one("100", members))
+		e := newEvaluator(t, strings.Replace(one("100", members), "{", `{"headers": ["retry-after", "ratelimit", "x-ratelimit"], `, 1))
 		get := get("/a/b?c=d", "x-a", "v", "cookie", "a=b; sid=v", "x-cost", "2")
 		get.host, get.properties = "www.example:80", map[string]string{"xds\x00route_name": "r"}
 		var r Request = get

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"fmt"
 	"net/netip"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // clientIPSource is the network that the client's address lies in.
@@ -23,20 +24,26 @@ func (s clientIPSource) value(v *view) (string, error) {
 	if !ok {
 		return "\x00" + text, nil
 	}
-	return s.network(addr)
+	mark := v.scratch.mark()
+	v.scratch.text, err = s.appendNetwork(v.scratch.text, addr)
+	return v.scratch.since(mark), err
 }
 
-func (s clientIPSource) network(addr netip.Addr) (string, error) {
+func (s clientIPSource) appendNetwork(b []byte, addr netip.Addr) ([]byte, error) {
 	bits := s.ipv6Prefix
 	if addr.Is4() {
 		bits = s.ipv4Prefix
 	}
 	network, err := addr.Prefix(bits)
 	if err != nil {
-		return "", err
+		return b, err
 	}
-	first := network.Addr().AsSlice()
-	return string(append([]byte{byte(len(first))}, first...)), nil
+	if addr.Is4() {
+		first := network.Addr().As4()
+		return append(append(b, 4), first[:]...), nil
+	}
+	first := network.Addr().As16()
+	return append(append(b, 16), first[:]...), nil
 }
 
 func (s clientIPSource) appendDefinition(b []byte) []byte {
@@ -46,9 +53,10 @@ func (s clientIPSource) appendDefinition(b []byte) []byte {
 func (s clientIPSource) literal(text string) (string, error) {
 	addr, err := netip.ParseAddr(text)
 	if err != nil {
-		return "", fmt.Errorf("%q is not an IP address", text)
+		return "", brief.Errorf("%q is not an IP address", text)
 	}
-	return s.network(addr.Unmap())
+	network, err := s.appendNetwork(nil, addr.Unmap())
+	return string(network), err
 }
 
 // parseAddress reads an address with or without a port. An IPv4 address

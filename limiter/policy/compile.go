@@ -1,12 +1,12 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/weirproxy/weir/limiter"
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // Bounds of a configuration.
@@ -27,7 +27,7 @@ func Compile(data []byte, namespace string) (*Policy, error) {
 		return nil, err
 	}
 	if root.kind != '{' {
-		return nil, fmt.Errorf("the configuration is %s: want an object", root)
+		return nil, brief.Errorf("the configuration is %s: want an object", root)
 	}
 	var d decoder
 	p := d.policy(root, namespace)
@@ -63,7 +63,7 @@ func (d *decoder) policy(n node, namespace string) *Policy {
 	names := map[string]bool{}
 	for i, r := range p.Rules {
 		if r.Name != "" && names[r.Name] {
-			d.problem(fmt.Sprintf("rules[%d].name", i), fmt.Sprintf("%q: another rule has this name", r.Name))
+			d.problem(brief.Sprintf("rules[%d].name", i), brief.Sprintf("%q: another rule has this name", r.Name))
 		}
 		names[r.Name] = true
 		r.identify(p.Namespace)

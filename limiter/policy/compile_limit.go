@@ -2,11 +2,11 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/weirproxy/weir/limiter"
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // quota compiles a list of limits, divided among the replicas.
@@ -48,7 +48,7 @@ func (d *decoder) nameLimits(n node, q *quota, rule string, limits []limiter.Lim
 			}
 		}
 		if seen[q.names[i]] {
-			d.problem(n.items[i].path, fmt.Sprintf("another limit is called %q: give them names", q.names[i]))
+			d.problem(n.items[i].path, brief.Sprintf("another limit is called %q: give them names", q.names[i]))
 		}
 		seen[q.names[i]] = true
 	}
@@ -85,7 +85,7 @@ func (d *decoder) limit(n node, replicas int64) (l limiter.Limit, name string) {
 		"inclusive": func(n node) { l.Inclusive = d.bool(n) },
 	}, "requests", "window")
 	if l.Algorithm == limiter.SlidingLog && l.Requests > maxLogRequest {
-		d.problem(join(n.path, "requests"), fmt.Sprintf("%d: sliding_log remembers each request: want at most %d", l.Requests, maxLogRequest))
+		d.problem(join(n.path, "requests"), brief.Sprintf("%d: sliding_log remembers each request: want at most %d", l.Requests, maxLogRequest))
 	}
 	l.Requests = max(1, l.Requests/replicas)
 	if l.Burst > 0 {

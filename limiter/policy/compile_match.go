@@ -12,7 +12,7 @@ import (
 // which bounds the memory and, times the length of the text, the time.
 const (
 	maxRegex        = 1000
-	maxRegexProgram = 10_000
+	maxRegexProgram = 250
 )
 
 func (d *decoder) match(n node, m *match) { d.object(n, d.conditions(m)) }

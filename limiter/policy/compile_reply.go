@@ -43,13 +43,13 @@ func (d *decoder) body(n node, r *reply) {
 	if given {
 		r.body = text
 	}
-	if format == "json" && given && !(fillsToJSON(text, refusal{rule: "rule", policies: []string{"rule"}}, "1") && fillsToJSON(text, refusal{}, "")) {
+	if format == "json" && given && !(fillsToJSON(text, "1", "rule") && fillsToJSON(text, "")) {
 		d.problem(join(n.path, "text"), "not JSON: want JSON in which %RULE% stands in a string, and %RETRY_AFTER% for a number or null")
 	}
 }
 
-func fillsToJSON(text string, by refusal, seconds string) bool {
-	return jsontext.Value(reply{body: text}.fill(by, seconds)).IsValid(jsontext.AllowDuplicateNames(true))
+func fillsToJSON(text, seconds string, policies ...string) bool {
+	return jsontext.Value(reply{body: text}.fill("rule", policies, seconds)).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
 // reserved are the headers of a reply that Weir or the proxy sets.

@@ -1,9 +1,8 @@
 package policy
 
 import (
-	"fmt"
-
 	"github.com/weirproxy/weir/limiter"
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 func (d *decoder) rule(n node, replicas int64) *Rule {
@@ -99,7 +98,7 @@ func (d *decoder) cost(n node) cost {
 		"max":     func(n node) { c.atMost = d.integer(n, 1, limiter.MaxRequests) },
 	}, "header", "max")
 	if c.normal > c.atMost && len(d.problems) == before {
-		d.problem(join(n.path, "default"), fmt.Sprintf("%d: want at most the max of %d", c.normal, c.atMost))
+		d.problem(join(n.path, "default"), brief.Sprintf("%d: want at most the max of %d", c.normal, c.atMost))
 	}
 	return c
 }

@@ -2,10 +2,11 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // A decoder turns nodes into configuration and collects everything that is
@@ -14,7 +15,7 @@ type decoder struct{ problems []error }
 
 // errorf records what is wrong at a node, after its path and its value.
 func (d *decoder) errorf(n node, format string, args ...any) {
-	d.problem(n.path, n.String()+": "+fmt.Sprintf(format, args...))
+	d.problem(n.path, n.String()+": "+brief.Sprintf(format, args...))
 }
 
 func (d *decoder) problem(path, message string) {
@@ -61,7 +62,7 @@ func (d *decoder) object(n node, known fields, required ...string) {
 	}
 	for _, name := range required {
 		if !seen[name] {
-			d.problem(n.path, fmt.Sprintf("the field %q is missing", name))
+			d.problem(n.path, brief.Sprintf("the field %q is missing", name))
 		}
 	}
 }

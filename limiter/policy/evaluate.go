@@ -3,9 +3,9 @@ package policy
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/weirproxy/weir/limiter"
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // An Evaluator judges requests by a policy, on one table. It keeps its memory
@@ -20,6 +20,8 @@ type Evaluator struct {
 	reports  []report
 	deferred []Deferred
 	headers  [][2]string
+	policies []string
+	reply    Reply
 	key      []byte
 }
 
@@ -39,11 +41,12 @@ func NewEvaluator(p *Policy, table *limiter.Table) *Evaluator {
 // is an error like any other.
 func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v Verdict) {
 	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
-	e.view = view{Request: req}
+	e.view = view{Request: req, scratch: e.view.scratch}
+	e.view.scratch.reset()
 	defer func() {
 		e.view.Request = nil
 		if cause := recover(); cause != nil {
-			v = e.fail(limiter.Result{}, fmt.Errorf("panic: %v", cause))
+			v = e.fail(limiter.Result{}, Recovered(cause))
 		}
 	}()
 	exempt, err := e.exempt()
@@ -58,7 +61,7 @@ func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v Verdict) {
 	case err != nil:
 		return e.fail(limiter.Result{}, err)
 	case refused != nil:
-		return Verdict{Reply: e.policy.refusal(refusal{rule: refused.Name}, nil), Outcomes: e.settled()}
+		return Verdict{Reply: e.refuse(refusal{rule: refused}, nil), Outcomes: e.settled()}
 	case len(e.charges) == 0:
 		return Verdict{Outcomes: e.outcomes}
 	}
@@ -75,6 +78,9 @@ func (e *Evaluator) Fail(err error) Verdict {
 	e.outcomes = e.outcomes[:0]
 	return e.fail(limiter.Result{}, err)
 }
+
+// Recovered is the error of a panic that was recovered.
+func Recovered(cause any) error { return brief.Errorf("panic: %v", cause) }
 
 func (e *Evaluator) exempt() (bool, error) {
 	for i := range e.policy.exempt {
@@ -107,7 +113,7 @@ func (e *Evaluator) collect() (refused *Rule, err error) {
 			continue
 		}
 		if failure != nil {
-			err = fmt.Errorf("rule %q: %w", rule.Name, failure)
+			err = brief.Errorf("rule %q: %w", rule.Name, failure)
 			continue
 		}
 		e.outcomes[len(e.outcomes)-1].Kind = kind

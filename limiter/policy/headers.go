@@ -2,7 +2,6 @@ package policy
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weirproxy/weir/limiter"
@@ -15,9 +14,6 @@ type headers struct {
 	xRateLimit bool // X-RateLimit-Limit, -Remaining and -Reset, as Envoy's own filters
 }
 
-// onAdmitted says whether admitted requests carry any.
-func (h headers) onAdmitted() bool { return h.rateLimit || h.xRateLimit }
-
 // A report is one quota's part in an answer.
 type report struct {
 	quota *quota
@@ -26,48 +22,51 @@ type report struct {
 
 // append appends the headers of an answer. On a refusal RateLimit lists only
 // the limits that refuse, whose t is the wait that they ask for.
-func (h headers) append(dst [][2]string, reports []report, admitted bool) [][2]string {
+func (h headers) append(dst [][2]string, s *scratch, reports []report, admitted bool) [][2]string {
 	if len(reports) == 0 {
 		return dst
 	}
 	if h.rateLimit {
-		dst = append(dst, [2]string{"ratelimit-policy", policyField(reports)})
-		if field := limitField(reports, admitted); field != "" {
+		dst = append(dst, [2]string{"ratelimit-policy", policyField(s, reports)})
+		if field := limitField(s, reports, admitted); field != "" {
 			dst = append(dst, [2]string{"ratelimit", field})
 		}
 	}
 	if h.xRateLimit {
 		d := strictest(reports)
 		dst = append(dst,
-			[2]string{"x-ratelimit-limit", strconv.FormatInt(d.Limit, 10)},
-			[2]string{"x-ratelimit-remaining", strconv.FormatInt(d.Remaining, 10)},
-			[2]string{"x-ratelimit-reset", strconv.FormatInt(reset(d), 10)})
+			[2]string{"x-ratelimit-limit", s.number(d.Limit)},
+			[2]string{"x-ratelimit-remaining", s.number(d.Remaining)},
+			[2]string{"x-ratelimit-reset", s.number(reset(d))})
 	}
 	return dst
 }
 
 // policyField lists what every quota is, joined.
-func policyField(reports []report) string {
+func policyField(s *scratch, reports []report) string {
 	if len(reports) == 1 {
 		return reports[0].quota.policy
 	}
-	fields := make([]string, len(reports))
+	mark := s.mark()
 	for i, r := range reports {
-		fields[i] = r.quota.policy
+		if i > 0 {
+			s.text = append(s.text, ", "...)
+		}
+		s.text = append(s.text, r.quota.policy...)
 	}
-	return strings.Join(fields, ", ")
+	return s.since(mark)
 }
 
 // limitField lists what is left of every limit, as a structured field (RFC
 // 9651): "per-user";r=3;t=1.
-func limitField(reports []report, admitted bool) string {
-	var b []byte
+func limitField(s *scratch, reports []report, admitted bool) string {
+	mark, b := s.mark(), s.text
 	for _, r := range reports {
 		for i, d := range r.each {
 			if !admitted && d.Allowed {
 				continue
 			}
-			if len(b) > 0 {
+			if len(b) > mark {
 				b = append(b, ", "...)
 			}
 			b = append(append(append(b, '"'), r.quota.names[i]...), `";r=`...)
@@ -77,7 +76,8 @@ func limitField(reports []report, admitted bool) string {
 			}
 		}
 	}
-	return string(b)
+	s.text = b
+	return s.since(mark)
 }
 
 // reset is the number of seconds, rounded up, until the quota is whole; of a

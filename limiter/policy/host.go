@@ -11,10 +11,24 @@ func normalizeHost(authority string) string {
 		host = host[:i]
 	}
 	host = strings.TrimSuffix(host, ".")
-	for i := range len(host) {
-		if 'A' <= host[i] && host[i] <= 'Z' {
-			return strings.ToLower(host)
+	return lowerASCII(host)
+}
+
+// lowerASCII leaves every other byte as it is, where [strings.ToLower] would
+// make one of several that are no UTF-8.
+func lowerASCII(s string) string {
+	isUpper := func(c byte) bool { return 'A' <= c && c <= 'Z' }
+	for i := range len(s) {
+		if !isUpper(s[i]) {
+			continue
 		}
+		lower := []byte(s)
+		for j := i; j < len(lower); j++ {
+			if isUpper(lower[j]) {
+				lower[j] += 'a' - 'A'
+			}
+		}
+		return string(lower)
 	}
-	return host
+	return s
 }

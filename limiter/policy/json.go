@@ -3,12 +3,13 @@ package policy
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // A node is one JSON value with the path that leads to it.
@@ -60,13 +61,13 @@ func invalid(at int64, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the configuration ends too early")
 	}
-	return fmt.Errorf("not valid JSON at byte %d: %w", at, err)
+	return brief.Errorf("not valid JSON at byte %d: %w", at, err)
 }
 
 func read(d *jsontext.Decoder, path string, depth int) (node, error) {
 	n := node{path: path}
 	if depth > maxDepth {
-		return n, fmt.Errorf("values are nested more than %d deep", maxDepth)
+		return n, brief.Errorf("values are nested more than %d deep", maxDepth)
 	}
 	token, err := d.ReadToken()
 	if err != nil {

@@ -36,7 +36,7 @@ func normalizePath(path string) string {
 				return string(out)
 			}
 		}
-		if path = rest; path == "" || strings.Trim(path, "/") == "" {
+		if path = strings.TrimLeft(rest, "/"); path == "" {
 			return string(append(out, '/'))
 		}
 	}

@@ -101,3 +101,24 @@ func TestMatch(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalizePathIsLinear: a path of segments and then slashes took time in
+// the square of its length. This one would take hours.
+func TestNormalizePathIsLinear(t *testing.T) {
+	path := "/" + strings.Repeat("a/", 2e6)
+	if got := normalizePath(path + strings.Repeat("/", 4e6)); got != path {
+		t.Errorf("%d bytes, want %d", len(got), len(path))
+	}
+}
+
+// TestNormalizeHostKeepsHostsApart: letters beyond ASCII and bytes that are no
+// UTF-8 became others, if there was a capital to lower.
+func TestNormalizeHostKeepsHostsApart(t *testing.T) {
+	for host, want := range map[string]string{
+		"X\xfe": "x\xfe", "X\xff": "x\xff", "\u212aX": "\u212ax", "WWW.Example.COM.:80": "www.example.com",
+	} {
+		if got := normalizeHost(host); got != want {
+			t.Errorf("normalizeHost(%q) = %q, want %q", host, got, want)
+		}
+	}
+}

@@ -43,17 +43,3 @@ type Store struct {
 func (p *Policy) TableOptions(seed limiter.Seed) limiter.TableOptions {
 	return limiter.TableOptions{MaxKeys: p.Store.MaxKeys, Steady: true, DenyWhenFull: p.Store.OnFull == Deny, Seed: seed}
 }
-
-// NeedsResponse says whether responses matter: whether headers are put on
-// them, or rules are charged by them.
-func (p *Policy) NeedsResponse() bool {
-	if p.headers.onAdmitted() {
-		return true
-	}
-	for _, r := range p.Rules {
-		if r.onResult != nil {
-			return true
-		}
-	}
-	return false
-}

@@ -8,7 +8,8 @@ import (
 	"github.com/weirproxy/weir/limiter"
 )
 
-// A Reply is a local answer in place of the upstream's.
+// A Reply is a local answer in place of the upstream's. It is valid until the
+// next request.
 type Reply struct {
 	Status     int
 	Headers    [][2]string // names in lower case
@@ -46,38 +47,40 @@ const (
 
 // A refusal is what a request was refused by.
 type refusal struct {
-	rule     string
+	rule     *Rule
 	wait     time.Duration // 0 or Never: no time can be named
 	policies []string      // the limits that refused
 }
 
-// refusal answers a request that a rule refused.
-func (p *Policy) refusal(by refusal, reports []report) *Reply {
-	r := &Reply{
+// refuse answers a request that a rule refused.
+func (e *Evaluator) refuse(by refusal, reports []report) *Reply {
+	p, r := e.policy, &e.reply
+	*r = Reply{
 		Status:     p.reply.status,
+		Headers:    r.Headers[:0],
 		GRPCStatus: p.reply.grpcStatus,
-		Details:    "local_rate_limited{" + by.rule + "}",
-		Rule:       by.rule,
+		Details:    by.rule.details,
+		Rule:       by.rule.Name,
 	}
 	seconds := ""
 	if by.wait > 0 && by.wait != limiter.Never {
-		seconds = strconv.FormatInt(wholeSeconds(by.wait), 10)
+		seconds = e.view.scratch.number(wholeSeconds(by.wait))
 	}
 	if p.headers.retryAfter && seconds != "" {
 		r.Headers = append(r.Headers, [2]string{"retry-after", seconds})
 	}
-	r.Headers = p.headers.append(r.Headers, reports, false)
+	r.Headers = p.headers.append(r.Headers, &e.view.scratch, reports, false)
 	if p.reply.contentType != "" {
 		r.Headers = append(r.Headers, [2]string{"content-type", p.reply.contentType})
 	}
 	r.Headers = append(r.Headers, p.reply.headers...)
-	r.Body = p.reply.fill(by, seconds)
+	r.Body = p.reply.fill(by.rule.Name, by.policies, seconds)
 	return r
 }
 
 // fill puts what is known into the placeholders of the body. A wait that
 // cannot be named is null, which JSON takes.
-func (r reply) fill(by refusal, seconds string) string {
+func (r reply) fill(rule string, refusing []string, seconds string) string {
 	if !strings.Contains(r.body, "%") {
 		return r.body
 	}
@@ -85,10 +88,10 @@ func (r reply) fill(by refusal, seconds string) string {
 		seconds = "null"
 	}
 	policies := ""
-	if len(by.policies) > 0 {
-		policies = `"` + strings.Join(by.policies, `","`) + `"`
+	if len(refusing) > 0 {
+		policies = `"` + strings.Join(refusing, `","`) + `"`
 	}
-	return strings.NewReplacer(ruleMark, by.rule, retryMark, seconds,
+	return strings.NewReplacer(ruleMark, rule, retryMark, seconds,
 		"%STATUS%", strconv.Itoa(r.status), "%POLICIES%", policies).Replace(r.body)
 }
 

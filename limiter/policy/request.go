@@ -60,6 +60,7 @@ type Response interface {
 // A view is a request whose line is read once.
 type view struct {
 	Request
+	scratch                       scratch
 	method, path, target          string
 	hasMethod, hasPath, hasTarget bool
 }

@@ -18,6 +18,7 @@ type Rule struct {
 	shadow    bool
 	enforced  uint32  // of all keys, in percent
 	id        [8]byte // of namespace, name and key, which own the windows
+	details   string  // response code details of what it refuses
 }
 
 // A quota is the limits of a rule or of an override, with the names that they
@@ -35,10 +36,11 @@ type override struct {
 	unlimited, block bool
 }
 
-// identify sets the identity under which the windows of the rule are kept.
-// Its place among the rules, what it matches, what it does about missing parts
+// identify sets what the rule is called in replies, and the identity under
+// which its windows are kept. Its place among the rules, what it matches, what it does about missing parts
 // and its limits are no part of it.
 func (r *Rule) identify(namespace string) {
+	r.details = "local_rate_limited{" + r.Name + "}"
 	b := appendBytes(nil, namespace)
 	b = appendBytes(b, r.Name)
 	for _, p := range r.key {

@@ -2,10 +2,11 @@ package policy
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // maxWhole is 2^53: up to there a number that has been through a double, as
@@ -83,7 +84,7 @@ func suggestion(name string, known fields) string {
 	if best == "" {
 		return ", want " + list(known)
 	}
-	return fmt.Sprintf(", did you mean %q?", best)
+	return brief.Sprintf(", did you mean %q?", best)
 }
 
 // edits is the Levenshtein distance of two words.

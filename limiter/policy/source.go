@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
 // A source finds the value of a part of a key in a request; an empty one is
@@ -80,7 +81,7 @@ func (s named) literal(text string) (string, error) {
 	case s.kind == kindHost:
 		return normalizeHost(text), nil
 	case s.kind == kindConstant && text != s.name:
-		return "", fmt.Errorf("%q is not the constant of the key, which is %q", text, s.name)
+		return "", brief.Errorf("%q is not the constant of the key, which is %q", text, s.name)
 	default:
 		return text, nil
 	}

@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"fmt"
-
-	"github.com/weirproxy/weir/limiter"
-)
+import "github.com/weirproxy/weir/limiter"
 
 // A Verdict is the answer to a request. It is valid until the next.
 type Verdict struct {
@@ -61,13 +57,13 @@ type Deferred struct {
 func (e *Evaluator) verdict(result limiter.Result) Verdict {
 	v := Verdict{Outcomes: e.outcomes, Result: result}
 	e.reports, e.deferred = e.reports[:0], e.deferred[:0]
-	var by refusal
+	by := refusal{policies: e.policies[:0]}
 	for i := range e.charges {
 		c, a := &e.charges[i], e.asked[i]
 		o := &v.Outcomes[a.outcome]
 		o.read(c)
 		if o.Kind == Limited {
-			by.join(e.policy.Rules[o.Rule].Name, a.quota, c)
+			by.join(e.policy.Rules[o.Rule], a.quota, c)
 		}
 		if !c.Shadow && !c.Full {
 			e.reports = append(e.reports, report{a.quota, c.Each})
@@ -78,10 +74,11 @@ func (e *Evaluator) verdict(result limiter.Result) Verdict {
 	}
 	switch {
 	case result.Admitted:
-		e.headers = e.policy.headers.append(e.headers[:0], e.reports, true)
+		e.headers = e.policy.headers.append(e.headers[:0], &e.view.scratch, e.reports, true)
 		v.Headers, v.Deferred = e.headers, e.deferred
-	case by.rule != "":
-		v.Reply = e.policy.refusal(by, e.reports)
+	case by.rule != nil:
+		e.policies = by.policies
+		v.Reply = e.refuse(by, e.reports)
 	default:
 		v.Reply = failure()
 	}
@@ -103,8 +100,8 @@ func (o *Outcome) read(c *limiter.Charge) {
 
 // join adds a rule that refuses: the one with the longest wait gives its name
 // and its wait to the reply.
-func (r *refusal) join(rule string, q *quota, c *limiter.Charge) {
-	if r.rule == "" || c.Decision.RetryAfter > r.wait {
+func (r *refusal) join(rule *Rule, q *quota, c *limiter.Charge) {
+	if r.rule == nil || c.Decision.RetryAfter > r.wait {
 		r.rule, r.wait = rule, c.Decision.RetryAfter
 	}
 	for i, d := range c.Each {
@@ -133,7 +130,7 @@ func (e *Evaluator) Settle(now limiter.Instant, deferred []Deferred, resp Respon
 	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
 	defer func() {
 		if cause := recover(); cause != nil {
-			v = e.fail(limiter.Result{}, fmt.Errorf("panic: %v", cause))
+			v = e.fail(limiter.Result{}, Recovered(cause))
 		}
 		v.Reply = nil // the upstream has answered
 	}()

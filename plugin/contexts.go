@@ -1,0 +1,57 @@
+//go:build wasip1
+
+package main
+
+// contexts are what the proxy's ids stand for in this VM: the plugins, one for
+// each configuration, and the streams that remember something until their
+// response. Most streams do not, and leave no trace here.
+var contexts = contextMap{plugins: map[uint32]*plugin{}, streams: map[uint32]*stream{}}
+
+type contextMap struct {
+	plugins map[uint32]*plugin
+	streams map[uint32]*stream
+
+	// The stream announced last, which is the next to be asked about: Envoy
+	// announces a stream when its headers are there. Of any other host, others
+	// may wait.
+	latest  announced
+	waiting map[uint32]*plugin
+}
+
+type announced struct {
+	id     uint32
+	plugin *plugin
+}
+
+func (c *contextMap) addPlugin(id uint32) { c.plugins[id] = new(plugin) }
+
+func (c *contextMap) addStream(id, parent uint32) {
+	if c.latest.plugin != nil {
+		if c.waiting == nil {
+			c.waiting = map[uint32]*plugin{}
+		}
+		c.waiting[c.latest.id] = c.latest.plugin
+	}
+	c.latest = announced{id, c.plugins[parent]}
+}
+
+// pluginOf returns the plugin of a stream that is asked about for the first
+// time.
+func (c *contextMap) pluginOf(id uint32) (p *plugin) {
+	if c.latest.id == id {
+		p, c.latest.plugin = c.latest.plugin, nil
+		return p
+	}
+	p = c.waiting[id]
+	delete(c.waiting, id)
+	return p
+}
+
+func (c *contextMap) delete(id uint32) {
+	if s := c.streams[id]; s != nil {
+		delete(c.streams, id)
+		s.plugin.release(s)
+	}
+	c.pluginOf(id) // a stream that ended before it began
+	delete(c.plugins, id)
+}
