@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/weirproxy/weir/e2e/envoyconf"
@@ -34,6 +35,7 @@ func cost(ctx context.Context, o options) error {
 		weir("Weir, RateLimit headers", admitting(1, `"headers": ["retry-after", "ratelimit"], `), manyKeys, 200),
 		weir(weirRefuse, refusing, 1000, 429),
 	}
+	contenders = slices.DeleteFunc(contenders, func(c contender) bool { return c.name != noFilter && !o.match.MatchString(c.name) })
 	b, err := startBench(ctx, 1, contenders)
 	if err != nil {
 		return err
@@ -51,6 +53,8 @@ func cost(ctx context.Context, o options) error {
 		over, toNative, toFloor := "", "", ""
 		if c.name != noFilter {
 			over = micro(quantile(all.above(c.name, noFilter), 0.5))
+		}
+		if c.name != noFilter && all[to] != nil && all[under] != nil {
 			toNative, toFloor = fmt.Sprintf("%.1f", all.ratio(c.name, to, noFilter)), fmt.Sprintf("%.2f", all.ratio(c.name, under, noFilter))
 		}
 		each := all[c.name]

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 )
 
@@ -25,6 +26,7 @@ type options struct {
 	requests int
 	only     string
 	svg      string
+	match    *regexp.Regexp
 }
 
 // A section of the report.
@@ -43,10 +45,15 @@ func main() {
 	flag.IntVar(&o.requests, "requests", 6000, "requests of each contender in a round")
 	flag.StringVar(&o.only, "only", "", "sections to run, separated by commas: "+names()+"; default all")
 	flag.StringVar(&o.svg, "svg", "", "write a chart of the cost section to this file")
+	match := flag.String("match", "", "measure only contenders whose names match this, and no filter")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	var err error
+	if o.match, err = regexp.Compile(*match); err == nil {
+		err = run(ctx, o)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
