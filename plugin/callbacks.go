@@ -56,7 +56,7 @@ func onRequestHeaders(id uint32, _ int32, _ bool) action {
 
 //go:wasmexport proxy_on_response_headers
 func onResponseHeaders(id uint32, _ int32, _ bool) action {
-	if s := contexts.streams[id]; s != nil {
+	if s := contexts.stream(id); s != nil {
 		returnedValues.reset()
 		s.onResponse()
 	}

@@ -10,6 +10,7 @@ var contexts = contextMap{plugins: map[uint32]*plugin{}, streams: map[uint32]*st
 type contextMap struct {
 	plugins map[uint32]*plugin
 	streams map[uint32]*stream
+	newest  uint32 // plugin: most streams have a larger id
 
 	// The stream announced last, which is the next to be asked about: Envoy
 	// announces a stream when its headers are there. Of any other host, others
@@ -23,7 +24,10 @@ type announced struct {
 	plugin *plugin
 }
 
-func (c *contextMap) addPlugin(id uint32) { c.plugins[id] = new(plugin) }
+func (c *contextMap) addPlugin(id uint32) {
+	c.plugins[id] = new(plugin)
+	c.newest = max(c.newest, id)
+}
 
 func (c *contextMap) addStream(id, parent uint32) {
 	if c.latest.plugin != nil {
@@ -42,16 +46,28 @@ func (c *contextMap) pluginOf(id uint32) (p *plugin) {
 		p, c.latest.plugin = c.latest.plugin, nil
 		return p
 	}
-	p = c.waiting[id]
-	delete(c.waiting, id)
+	if len(c.waiting) > 0 {
+		p = c.waiting[id]
+		delete(c.waiting, id)
+	}
 	return p
 }
 
+// stream returns what a stream remembers, nil if nothing.
+func (c *contextMap) stream(id uint32) *stream {
+	if len(c.streams) == 0 {
+		return nil
+	}
+	return c.streams[id]
+}
+
 func (c *contextMap) delete(id uint32) {
-	if s := c.streams[id]; s != nil {
+	if s := c.stream(id); s != nil {
 		delete(c.streams, id)
 		s.plugin.release(s)
 	}
 	c.pluginOf(id) // a stream that ended before it began
-	delete(c.plugins, id)
+	if id <= c.newest {
+		delete(c.plugins, id)
+	}
 }

@@ -91,7 +91,7 @@ func defineMetrics(p *policy.Policy) metrics {
 }
 
 // count adds up a verdict.
-func (m *metrics) count(v policy.Verdict) {
+func (m *metrics) count(v *policy.Verdict) {
 	for _, o := range v.Outcomes {
 		m.rules[o.Rule].outcomes[o.Kind].add(1)
 		if o.Evicted {

@@ -73,7 +73,7 @@ func (p *plugin) start() error {
 }
 
 // count adds up a verdict, and reports its error.
-func (p *plugin) count(v policy.Verdict) {
+func (p *plugin) count(v *policy.Verdict) {
 	p.metrics.count(v)
 	if v.Err != nil {
 		p.report(v.Err)

@@ -9,12 +9,7 @@ import (
 )
 
 // onRequest decides a request.
-func (p *plugin) onRequest(id uint32) (do action) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			do = p.answer(p.evaluator.Fail(policy.Recovered(cause)))
-		}
-	}()
+func (p *plugin) onRequest(id uint32) action {
 	at, err := now()
 	if err != nil {
 		return p.answer(p.evaluator.Fail(err))
@@ -27,7 +22,7 @@ func (p *plugin) onRequest(id uint32) (do action) {
 }
 
 // remember keeps what a verdict wants done with the response.
-func (p *plugin) remember(id uint32, v policy.Verdict) {
+func (p *plugin) remember(id uint32, v *policy.Verdict) {
 	var s *stream
 	if last := len(p.idle) - 1; last >= 0 {
 		s, p.idle = p.idle[last], p.idle[:last]
@@ -42,7 +37,7 @@ func (p *plugin) remember(id uint32, v policy.Verdict) {
 func (p *plugin) release(s *stream) { p.idle = append(p.idle, s) }
 
 // answer counts a verdict on a request and carries it out.
-func (p *plugin) answer(v policy.Verdict) action {
+func (p *plugin) answer(v *policy.Verdict) action {
 	p.count(v)
 	if v.Reply == nil {
 		return actionContinue

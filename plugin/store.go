@@ -3,8 +3,8 @@
 package main
 
 import (
+	"encoding/binary"
 	"errors"
-	"slices"
 	"strconv"
 	"unsafe"
 
@@ -23,13 +23,13 @@ const absent = 0xFFFFFFFF
 // sharedData is a limiter.Store over the proxy's shared data, which all VMs
 // with one vm_id see, and which outlives configurations and crashes. Nothing
 // in it can be deleted, so that a shard which is empty stays as an empty value.
-type sharedData struct{ key []byte } // up to where the number of a shard goes
+type sharedData struct{ key []byte } // which ends in the number of a shard, in four bytes
 
 // newSharedData returns the store of a table. The number of shards is part of
 // its keys, since it decides which shard a window is in.
 func newSharedData(namespace string, shards uint32) *sharedData {
 	key := keyPrefix + "table/" + namespace + "/" + strconv.Itoa(int(shards)) + "/"
-	return &sharedData{slices.Grow([]byte(key), 10)} // room for the digits of any shard
+	return &sharedData{append([]byte(key), 0, 0, 0, 0)}
 }
 
 // Load implements limiter.Store. It leaves nothing in the arena, since one tick
@@ -49,7 +49,8 @@ func (s *sharedData) Swap(shard uint32, value []byte, version uint64) (bool, err
 
 // shardKey is valid until the next.
 func (s *sharedData) shardKey(shard uint32) []byte {
-	return strconv.AppendUint(s.key, uint64(shard), 10)
+	binary.LittleEndian.PutUint32(s.key[len(s.key)-4:], shard)
+	return s.key
 }
 
 func get(key []byte) (value []byte, version uint64, err error) {

@@ -18,7 +18,7 @@ type stream struct {
 }
 
 // keep copies what a verdict wants done with the response.
-func (s *stream) keep(v policy.Verdict) {
+func (s *stream) keep(v *policy.Verdict) {
 	s.deferred = append(s.deferred[:0], v.Deferred...)
 	s.headers, s.values = s.headers[:0], s.values[:0]
 	for _, h := range v.Headers {

@@ -19,6 +19,7 @@ type Evaluator struct {
 	outcomes []Outcome
 	reports  []report
 	deferred []Deferred
+	verdict  Verdict
 	headers  [][2]string
 	policies []string
 	reply    Reply
@@ -39,44 +40,43 @@ func NewEvaluator(p *Policy, table *limiter.Table) *Evaluator {
 
 // Evaluate decides a request that came at the given time. A panic on the way
 // is an error like any other.
-func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v Verdict) {
+func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v *Verdict) {
 	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
-	e.view = view{Request: req, scratch: e.view.scratch}
-	e.view.scratch.reset()
+	e.view.reset(req)
 	defer func() {
 		e.view.Request = nil
 		if cause := recover(); cause != nil {
-			v = e.fail(limiter.Result{}, Recovered(cause))
+			v = e.fail(nil, Recovered(cause))
 		}
 	}()
 	exempt, err := e.exempt()
 	if err != nil {
-		return e.fail(limiter.Result{}, err)
+		return e.fail(nil, err)
 	}
 	if exempt {
-		return Verdict{}
+		return e.say(Verdict{})
 	}
 	refused, err := e.collect()
 	switch {
 	case err != nil:
-		return e.fail(limiter.Result{}, err)
+		return e.fail(nil, err)
 	case refused != nil:
-		return Verdict{Reply: e.refuse(refusal{rule: refused}, nil), Outcomes: e.settled()}
+		return e.say(Verdict{Reply: e.refuse(refusal{rule: refused}, nil), Outcomes: e.settled()})
 	case len(e.charges) == 0:
-		return Verdict{Outcomes: e.outcomes}
+		return e.say(Verdict{Outcomes: e.outcomes})
 	}
 	result, err := e.table.Take(now, e.charges)
 	if err != nil && !errors.Is(err, limiter.ErrFull) {
-		return e.fail(result, err)
+		return e.fail(&result, err)
 	}
-	return e.verdict(result)
+	return e.judge(&result)
 }
 
 // Fail is the verdict on a request that could not even be looked at, because
 // there is no time to decide it by. No rule has matched, and so none has failed.
-func (e *Evaluator) Fail(err error) Verdict {
+func (e *Evaluator) Fail(err error) *Verdict {
 	e.outcomes = e.outcomes[:0]
-	return e.fail(limiter.Result{}, err)
+	return e.fail(nil, err)
 }
 
 // Recovered is the error of a panic that was recovered.

@@ -12,7 +12,7 @@ import (
 )
 
 // headersOf are the headers of an answer, of either kind.
-func headersOf(v Verdict) [][2]string {
+func headersOf(v *Verdict) [][2]string {
 	if v.Reply != nil {
 		return v.Reply.Headers
 	}

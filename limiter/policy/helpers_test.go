@@ -89,7 +89,7 @@ func (e *Evaluator) run(t *testing.T, steps []step) {
 	}
 }
 
-func details(v Verdict) string {
+func details(v *Verdict) string {
 	if v.Reply == nil {
 		return ""
 	}

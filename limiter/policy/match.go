@@ -24,12 +24,20 @@ var matchers = [...]func(*match, *view) (bool, error){
 }
 
 func (m *match) matches(v *view) (bool, error) {
+	if m.unconditional() {
+		return true, nil
+	}
 	for _, holds := range matchers {
 		if ok, err := holds(m, v); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// unconditional says whether there are no conditions.
+func (m *match) unconditional() bool {
+	return m.path == nil && m.host == nil && len(m.methods)|len(m.headers)|len(m.clientIPs) == 0 && !m.preflight
 }
 
 func (m *match) matchesPath(v *view) (bool, error) {

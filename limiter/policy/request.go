@@ -65,6 +65,13 @@ type view struct {
 	hasMethod, hasPath, hasTarget bool
 }
 
+// reset begins a new request.
+func (v *view) reset(r Request) {
+	v.Request = r
+	v.hasMethod, v.hasPath, v.hasTarget = false, false, false
+	v.scratch.reset()
+}
+
 // Method implements Request.
 func (v *view) Method() (string, error) {
 	if v.hasMethod {

@@ -53,9 +53,15 @@ type Deferred struct {
 	cost int64 // of the request
 }
 
-// verdict reads the answers of the table off the charges.
-func (e *Evaluator) verdict(result limiter.Result) Verdict {
-	v := Verdict{Outcomes: e.outcomes, Result: result}
+// say keeps a verdict for the caller to read.
+func (e *Evaluator) say(v Verdict) *Verdict {
+	e.verdict = v
+	return &e.verdict
+}
+
+// judge reads the answers of the table off the charges.
+func (e *Evaluator) judge(result *limiter.Result) *Verdict {
+	v := e.say(Verdict{Outcomes: e.outcomes, Result: *result})
 	e.reports, e.deferred = e.reports[:0], e.deferred[:0]
 	by := refusal{policies: e.policies[:0]}
 	for i := range e.charges {
@@ -112,11 +118,14 @@ func (r *refusal) join(rule *Rule, q *quota, c *limiter.Charge) {
 }
 
 // fail answers a request that could not be decided.
-func (e *Evaluator) fail(result limiter.Result, err error) Verdict {
+func (e *Evaluator) fail(result *limiter.Result, err error) *Verdict {
 	for i := range e.outcomes {
 		e.outcomes[i] = Outcome{Rule: e.outcomes[i].Rule, Kind: Failed}
 	}
-	v := Verdict{Outcomes: e.outcomes, Result: result, Err: err}
+	v := e.say(Verdict{Outcomes: e.outcomes, Err: err})
+	if result != nil {
+		v.Result = *result
+	}
 	if e.policy.OnError == Deny {
 		v.Reply = failure()
 	}
@@ -126,23 +135,23 @@ func (e *Evaluator) fail(result limiter.Result, err error) Verdict {
 // Settle makes the charges that waited for the response, as it turns out, at
 // the time that it came. They are recorded even beyond the limit: what has
 // been used has been used. Of the verdict only Outcomes, Result and Err are set.
-func (e *Evaluator) Settle(now limiter.Instant, deferred []Deferred, resp Response) (v Verdict) {
+func (e *Evaluator) Settle(now limiter.Instant, deferred []Deferred, resp Response) (v *Verdict) {
 	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
 	defer func() {
 		if cause := recover(); cause != nil {
-			v = e.fail(limiter.Result{}, Recovered(cause))
+			v = e.fail(nil, Recovered(cause))
 		}
 		v.Reply = nil // the upstream has answered
 	}()
 	if err := e.collectDeferred(deferred, resp); err != nil {
-		return e.fail(limiter.Result{}, err)
+		return e.fail(nil, err)
 	}
 	if len(e.charges) == 0 {
-		return Verdict{}
+		return e.say(Verdict{})
 	}
 	result, err := e.table.Take(now, e.charges)
 	if err != nil {
-		return e.fail(result, err)
+		return e.fail(&result, err)
 	}
 	for i := range e.charges {
 		o := &e.outcomes[i]
@@ -150,7 +159,7 @@ func (e *Evaluator) Settle(now limiter.Instant, deferred []Deferred, resp Respon
 			o.Kind = Full
 		}
 	}
-	return Verdict{Outcomes: e.outcomes, Result: result}
+	return e.say(Verdict{Outcomes: e.outcomes, Result: result})
 }
 
 // collectDeferred lists the charges of the rules that the response concerns:
