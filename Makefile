@@ -11,7 +11,7 @@ MODULE  := build/weir.wasm
 SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') go.mod go.sum
 WASM    := GOOS=wasip1 GOARCH=wasm
 
-.PHONY: help build run demo test check vuln fuzz soak flood bench bench-peers compat envoy clean
+.PHONY: help build run demo test check vuln fuzz soak flood bench bench-peers bench-envoy floors compat envoy clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
@@ -61,7 +61,7 @@ fuzz: build ## run every fuzz target for FUZZTIME (default 20s)
 	  done; \
 	done
 
-soak: build envoy ## ten million requests over twenty minutes: memory and tables stay flat
+soak: build envoy ## ten million requests over 20 to 40 minutes: memory and tables stay flat
 	go test -count=1 -v -timeout 60m -run '^TestSoak$$' ./e2e -args -long
 
 flood: build envoy ## floods of keys, one hot key, reloads under load, at full length
@@ -72,6 +72,12 @@ bench: ## benchmark the core natively
 
 bench-peers: ## compare with the Go libraries people use: speed, memory, who admits what
 	cd e2e/peers && go run .
+
+bench-envoy: build envoy ## what a request costs in a real Envoy, beside no filter, floors and Envoy's own limit
+	go run ./e2e/bench
+
+floors: ## assemble the floors of bench-envoy anew; needs wat2wasm, of Debian's wabt
+	for floor in admit refuse; do wat2wasm e2e/floor/$$floor.wat -o e2e/floor/$$floor.wasm; done
 
 compat: build ## all end-to-end tests on older Envoys: ENVOY_COMPAT
 	@set -e; for version in $(ENVOY_COMPAT); do \

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// guest builds the module of testdata/guest, once for all tests.
+// guest builds the module of testdata/guest, which uses the Go SDK, once for all
+// tests.
 var guest = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "wasmhost")
 	if err != nil {
@@ -21,7 +22,8 @@ var guest = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	module := filepath.Join(dir, "guest.wasm")
-	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", module, "./testdata/guest")
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", module, ".")
+	build.Dir = "testdata/guest"
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build guest: %w\n%s", err, output)
