@@ -19,15 +19,16 @@ type tally struct {
 	used  int64
 }
 
-func newFixedWindow(l Limit) fixedWindow {
-	return fixedWindow{l.Requests, l.Window.Microseconds()}
+func newFixedWindow(l Limit) *fixedWindow {
+	return &fixedWindow{l.Requests, l.Window.Microseconds()}
 }
 
-func (a fixedWindow) shape() []int64 { return []int64{a.window} }
+func (a *fixedWindow) shape() []int64 { return []int64{a.window} }
 
-func (a fixedWindow) unlimited() algorithm {
-	a.limit = unreachable
-	return a
+func (a *fixedWindow) unlimited() algorithm {
+	b := *a
+	b.limit = unreachable
+	return &b
 }
 
 func decodeTally(state []byte) (t tally, corrupt bool) {
@@ -49,7 +50,7 @@ func (t tally) encode(dst []byte) []byte {
 	return binary.AppendUvarint(appendInstant(dst, t.start), uint64(t.used))
 }
 
-func (a fixedWindow) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
+func (a *fixedWindow) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	t, corrupt := decodeTally(state)
 	back := a.settle(&t, now)
 	o := outcome{receipt: receipt{at: t.start}, back: back, corrupt: corrupt}
@@ -80,7 +81,7 @@ func (a fixedWindow) take(dst, state []byte, now Instant, cost int64) ([]byte, o
 // settle moves the tally on to the window of now. A time before it is taken as
 // within it; one more than a window before it means that the clock was set
 // back, and takes the count along, until the window of now ends.
-func (a fixedWindow) settle(t *tally, now Instant) (back int64) {
+func (a *fixedWindow) settle(t *tally, now Instant) (back int64) {
 	start := now.floor(a.window)
 	switch {
 	case t.used == 0 || start > t.start:
@@ -91,7 +92,7 @@ func (a fixedWindow) settle(t *tally, now Instant) (back int64) {
 	return back
 }
 
-func (a fixedWindow) refund(dst, state []byte, r receipt, cost int64) []byte {
+func (a *fixedWindow) refund(dst, state []byte, r receipt, cost int64) []byte {
 	t, _ := decodeTally(state)
 	if t.start == r.at {
 		t.used -= min(t.used, cost)
@@ -101,7 +102,7 @@ func (a fixedWindow) refund(dst, state []byte, r receipt, cost int64) []byte {
 
 // pending is the count of the current window, which holds nothing older than
 // the window, and not all that is younger.
-func (a fixedWindow) pending(state []byte, now Instant) int64 {
+func (a *fixedWindow) pending(state []byte, now Instant) int64 {
 	t, _ := decodeTally(state)
 	a.settle(&t, now)
 	return t.used

@@ -17,7 +17,6 @@ type request struct {
 func (r *request) do(t *Table, now Instant, charges []Charge, commit bool) (Result, error) {
 	r.table, r.now, r.charges = t, now, charges
 	r.pages, r.result = r.pages[:0], Result{}
-	defer r.forget()
 	for i := range charges {
 		if cost := charges[i].Cost; cost < 1 || cost > MaxRequests {
 			return r.result, brief.Errorf("cost %d is not in 1..%d", cost, MaxRequests)

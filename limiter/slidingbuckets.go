@@ -17,7 +17,7 @@ const (
 
 // newSlidingBuckets returns a sliding log with slots of a share of the window,
 // rounded up.
-func newSlidingBuckets(l Limit) slidingLog {
+func newSlidingBuckets(l Limit) *slidingLog {
 	buckets := int64(l.Buckets)
 	if buckets == 0 {
 		buckets = DefaultBuckets

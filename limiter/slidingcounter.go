@@ -29,15 +29,16 @@ type pair struct {
 	cur, prev int64
 }
 
-func newSlidingCounter(l Limit) slidingCounter {
-	return slidingCounter{l.Requests, l.Requests, l.Window.Microseconds()}
+func newSlidingCounter(l Limit) *slidingCounter {
+	return &slidingCounter{l.Requests, l.Requests, l.Window.Microseconds()}
 }
 
-func (a slidingCounter) shape() []int64 { return []int64{a.window} }
+func (a *slidingCounter) shape() []int64 { return []int64{a.window} }
 
-func (a slidingCounter) unlimited() algorithm {
-	a.limit = unreachable
-	return a
+func (a *slidingCounter) unlimited() algorithm {
+	b := *a
+	b.limit = unreachable
+	return &b
 }
 
 func decodePair(state []byte) (p pair, corrupt bool) {
@@ -61,7 +62,7 @@ func (p pair) encode(dst []byte) []byte {
 	return binary.AppendUvarint(dst, uint64(p.prev))
 }
 
-func (a slidingCounter) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
+func (a *slidingCounter) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	p, corrupt := decodePair(state)
 	at, back := a.settle(&p, now)
 	o := outcome{receipt: receipt{at: at}, back: back, corrupt: corrupt}
@@ -86,7 +87,7 @@ func (a slidingCounter) take(dst, state []byte, now Instant, cost int64) ([]byte
 }
 
 // resetAfter is until the window after the last that counted something.
-func (a slidingCounter) resetAfter(p pair, now Instant) time.Duration {
+func (a *slidingCounter) resetAfter(p pair, now Instant) time.Duration {
 	switch {
 	case p.cur > 0:
 		return span(p.start.add(2 * a.window).since(now))
@@ -102,7 +103,7 @@ func (a slidingCounter) resetAfter(p pair, now Instant) time.Duration {
 // that the clock was set back, and takes the counts along. How much of the
 // window before still counted is not known then: all that may have is taken as
 // of the current.
-func (a slidingCounter) settle(p *pair, now Instant) (at Instant, back int64) {
+func (a *slidingCounter) settle(p *pair, now Instant) (at Instant, back int64) {
 	start := now.floor(a.window)
 	if p.cur == 0 && p.prev == 0 {
 		p.start = start
@@ -125,7 +126,7 @@ func (a slidingCounter) settle(p *pair, now Instant) (at Instant, back int64) {
 
 // share is the part of the window before that counts at the given time,
 // rounded up: prev·(window-elapsed)/window.
-func (a slidingCounter) share(p pair, at Instant) int64 {
+func (a *slidingCounter) share(p pair, at Instant) int64 {
 	share, rest := mulDiv(p.prev, a.window-at.since(p.start), a.window)
 	if rest > 0 {
 		share++
@@ -135,7 +136,7 @@ func (a slidingCounter) share(p pair, at Instant) int64 {
 
 // fits returns the first time at which the cost fits, if nobody else comes: in
 // the current window, or else in the next.
-func (a slidingCounter) fits(p pair, cost int64) Instant {
+func (a *slidingCounter) fits(p pair, cost int64) Instant {
 	if room := a.limit - p.cur - cost; room >= 0 {
 		return a.fitsWithin(p, room)
 	}
@@ -144,7 +145,7 @@ func (a slidingCounter) fits(p pair, cost int64) Instant {
 
 // fitsWithin returns the first time at which the share of the window before is
 // at most room, the end of the current window at the latest.
-func (a slidingCounter) fitsWithin(p pair, room int64) Instant {
+func (a *slidingCounter) fitsWithin(p pair, room int64) Instant {
 	if p.prev <= room {
 		return p.start
 	}
@@ -152,7 +153,7 @@ func (a slidingCounter) fitsWithin(p pair, room int64) Instant {
 	return p.start.add(a.window - left)
 }
 
-func (a slidingCounter) refund(dst, state []byte, r receipt, cost int64) []byte {
+func (a *slidingCounter) refund(dst, state []byte, r receipt, cost int64) []byte {
 	p, _ := decodePair(state)
 	switch r.at.floor(a.window) {
 	case p.start:
@@ -164,7 +165,7 @@ func (a slidingCounter) refund(dst, state []byte, r receipt, cost int64) []byte 
 }
 
 // pending is the estimate.
-func (a slidingCounter) pending(state []byte, now Instant) int64 {
+func (a *slidingCounter) pending(state []byte, now Instant) int64 {
 	p, _ := decodePair(state)
 	at, _ := a.settle(&p, now)
 	return p.cur + a.share(p, at)

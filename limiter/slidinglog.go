@@ -21,31 +21,32 @@ type slidingLog struct {
 	slot   int64 // microseconds
 }
 
-func newSlidingLog(l Limit) slidingLog {
+func newSlidingLog(l Limit) *slidingLog {
 	asked := l.Window.Microseconds()
-	a := slidingLog{limit: l.Requests, window: asked, asked: asked, slot: 1}
+	a := &slidingLog{limit: l.Requests, window: asked, asked: asked, slot: 1}
 	if l.Inclusive {
 		a.window++
 	}
 	return a
 }
 
-func (a slidingLog) shape() []int64 { return []int64{a.asked, a.slot} }
+func (a *slidingLog) shape() []int64 { return []int64{a.asked, a.slot} }
 
-func (a slidingLog) unlimited() algorithm {
-	a.limit = unreachable
-	return a
+func (a *slidingLog) unlimited() algorithm {
+	b := *a
+	b.limit = unreachable
+	return &b
 }
 
 // slotEnd returns the last instant of the slot that t lies in.
-func (a slidingLog) slotEnd(t Instant) Instant {
+func (a *slidingLog) slotEnd(t Instant) Instant {
 	if a.slot == 1 {
 		return t
 	}
 	return t.floor(a.slot).add(a.slot - 1)
 }
 
-func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
+func (a *slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	log, corrupt := decodeEvents(state)
 	back := a.settle(&log, now)
 	if log.bad {
@@ -79,7 +80,7 @@ func (a slidingLog) take(dst, state []byte, now Instant, cost int64) ([]byte, ou
 	return dst, o
 }
 
-func (a slidingLog) resetAfter(log *events, now Instant) time.Duration {
+func (a *slidingLog) resetAfter(log *events, now Instant) time.Duration {
 	if log.used == 0 {
 		return 0
 	}
@@ -87,7 +88,7 @@ func (a slidingLog) resetAfter(log *events, now Instant) time.Duration {
 }
 
 // leaves returns how long after now an event will have left.
-func (a slidingLog) leaves(at, now Instant) time.Duration { return span(at.add(a.window).since(now)) }
+func (a *slidingLog) leaves(at, now Instant) time.Duration { return span(at.add(a.window).since(now)) }
 
 // settle drops what has left the window at now. A time before the slot of the
 // latest event is taken as the beginning of that slot; a time more than a
@@ -95,7 +96,7 @@ func (a slidingLog) leaves(at, now Instant) time.Duration { return span(at.add(a
 // so that the latest event is in the first slot that begins at now or later.
 // Were it in the slot of now, which may be as good as over, the units would be
 // younger than they seem, and leave too early.
-func (a slidingLog) settle(log *events, now Instant) (back int64) {
+func (a *slidingLog) settle(log *events, now Instant) (back int64) {
 	if log.used == 0 {
 		return 0
 	}
@@ -112,9 +113,9 @@ func (a slidingLog) settle(log *events, now Instant) (back int64) {
 }
 
 // slotStart returns the first instant of the slot with the given end.
-func (a slidingLog) slotStart(end Instant) Instant { return end.add(1 - a.slot) }
+func (a *slidingLog) slotStart(end Instant) Instant { return end.add(1 - a.slot) }
 
-func (a slidingLog) refund(dst, state []byte, r receipt, cost int64) []byte {
+func (a *slidingLog) refund(dst, state []byte, r receipt, cost int64) []byte {
 	log, _ := decodeEvents(state)
 	var kept events
 	for log.used > 0 {
@@ -132,7 +133,7 @@ func (a slidingLog) refund(dst, state []byte, r receipt, cost int64) []byte {
 	return kept.encode(dst)
 }
 
-func (a slidingLog) pending(state []byte, now Instant) int64 {
+func (a *slidingLog) pending(state []byte, now Instant) int64 {
 	log, _ := decodeEvents(state)
 	a.settle(&log, now)
 	if a.window == a.asked || log.used == 0 {

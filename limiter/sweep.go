@@ -15,14 +15,14 @@ type Sweep struct {
 // that nobody writes to. A shard with nothing to drop costs a Load; one that
 // somebody else changes meanwhile is left for the next round.
 func (t *Table) Sweep(now Instant, shards uint32) (Sweep, error) {
-	r := t.requests.Get().(*request)
-	defer t.requests.Put(r)
-	return r.sweep(t, now.clamp(), min(shards, t.shards))
+	r := t.request()
+	sum, err := r.sweep(t, now.clamp(), min(shards, t.shards))
+	t.release(r)
+	return sum, err
 }
 
 func (r *request) sweep(t *Table, now Instant, shards uint32) (sum Sweep, err error) {
 	r.pages = r.pages[:0]
-	defer r.forget()
 	p := r.newPage(0)
 	for range shards {
 		p.shard = (t.sweep.Add(1) - 1) & (t.shards - 1)

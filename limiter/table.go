@@ -75,7 +75,8 @@ type Table struct {
 	shards   uint32
 	shift    int // a fingerprint's shard is what this shift leaves of it
 	sweep    atomic.Uint32
-	requests sync.Pool // of *request, for their memory
+	idle     atomic.Pointer[request] // one that is free, for its memory
+	requests sync.Pool               // of *request: more of them
 }
 
 // NewTable returns a table over a Store.
@@ -152,9 +153,28 @@ func (t *Table) Peek(now Instant, charges []Charge) (Result, error) {
 }
 
 func (t *Table) do(now Instant, charges []Charge, commit bool) (Result, error) {
-	r := t.requests.Get().(*request)
-	defer t.requests.Put(r)
-	return r.do(t, now.clamp(), charges, commit)
+	r := t.request()
+	result, err := r.do(t, now.clamp(), charges, commit)
+	t.release(r)
+	return result, err
+}
+
+// request returns one with the memory of an earlier one. Where one goroutine
+// uses the table that is always the same; the pool is for more of them.
+func (t *Table) request() *request {
+	if r := t.idle.Swap(nil); r != nil {
+		return r
+	}
+	return t.requests.Get().(*request)
+}
+
+// release takes a request back, without what belongs to the caller or the
+// Store. One that panicked is not given back.
+func (t *Table) release(r *request) {
+	r.forget()
+	if !t.idle.CompareAndSwap(nil, r) {
+		t.requests.Put(r)
+	}
 }
 
 // Pending appends to dst, for each limit in order, the number of units that

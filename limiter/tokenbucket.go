@@ -36,8 +36,8 @@ type bucket struct {
 	level
 }
 
-func newTokenBucket(l Limit) tokenBucket {
-	a := tokenBucket{rate: l.Requests, window: l.Window.Microseconds(), burst: l.Burst}
+func newTokenBucket(l Limit) *tokenBucket {
+	a := &tokenBucket{rate: l.Requests, window: l.Window.Microseconds(), burst: l.Burst}
 	if a.burst == 0 {
 		a.burst = l.Requests
 	}
@@ -45,14 +45,15 @@ func newTokenBucket(l Limit) tokenBucket {
 	return a
 }
 
-func (a tokenBucket) shape() []int64 { return []int64{a.window} }
+func (a *tokenBucket) shape() []int64 { return []int64{a.window} }
 
-func (a tokenBucket) unlimited() algorithm {
-	a.burst = unreachable
-	return a
+func (a *tokenBucket) unlimited() algorithm {
+	b := *a
+	b.burst = unreachable
+	return &b
 }
 
-func (a tokenBucket) decode(state []byte) (b bucket, corrupt bool) {
+func (a *tokenBucket) decode(state []byte) (b bucket, corrupt bool) {
 	if len(state) == 0 {
 		return bucket{}, false
 	}
@@ -73,7 +74,7 @@ func (b bucket) encode(dst []byte) []byte {
 	return binary.AppendUvarint(dst, uint64(b.parts))
 }
 
-func (a tokenBucket) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
+func (a *tokenBucket) take(dst, state []byte, now Instant, cost int64) ([]byte, outcome) {
 	b, corrupt := a.decode(state)
 	back := a.settle(&b, now)
 	o := outcome{receipt: receipt{at: b.at, before: b.level}, back: back, corrupt: corrupt}
@@ -96,7 +97,7 @@ func (a tokenBucket) take(dst, state []byte, now Instant, cost int64) ([]byte, o
 	return dst, o
 }
 
-func (a tokenBucket) resetAfter(l level, late int64) time.Duration {
+func (a *tokenBucket) resetAfter(l level, late int64) time.Duration {
 	if l == (level{}) {
 		return 0
 	}
@@ -106,7 +107,7 @@ func (a tokenBucket) resetAfter(l level, late int64) time.Duration {
 // settle drains the bucket up to now. A time before that of the bucket is
 // taken as that time; one that is earlier by more than a full bucket needs to
 // drain means that the clock was set back, and takes the level along.
-func (a tokenBucket) settle(b *bucket, now Instant) (back int64) {
+func (a *tokenBucket) settle(b *bucket, now Instant) (back int64) {
 	switch ahead := b.at.since(now); {
 	case b.level == (level{}):
 	case ahead > a.refill:
@@ -121,7 +122,7 @@ func (a tokenBucket) settle(b *bucket, now Instant) (back int64) {
 }
 
 // drained is what leaves the bucket within so many microseconds.
-func (a tokenBucket) drained(µs int64) level {
+func (a *tokenBucket) drained(µs int64) level {
 	units, parts := mulDiv(µs, a.rate, a.window)
 	return level{units, parts}
 }
@@ -131,7 +132,7 @@ func (a tokenBucket) drained(µs int64) level {
 const maxDraining = 1 << 53
 
 // draining is how many microseconds a level takes to drain, rounded up.
-func (a tokenBucket) draining(l level) int64 {
+func (a *tokenBucket) draining(l level) int64 {
 	return min(maxDraining, mulAddDivUp(l.units, a.window, l.parts, a.rate))
 }
 
@@ -159,7 +160,7 @@ func (l level) minus(m level, unit int64) level {
 // refund takes the units out of the level again, less at most what would have
 // drained in vain without them because the bucket would have been empty. That much
 // cannot be told if the clock was set back, and nothing is taken out then.
-func (a tokenBucket) refund(dst, state []byte, r receipt, cost int64) []byte {
+func (a *tokenBucket) refund(dst, state []byte, r receipt, cost int64) []byte {
 	b, _ := a.decode(state)
 	if b.at < r.at {
 		return b.encode(dst)
@@ -170,7 +171,7 @@ func (a tokenBucket) refund(dst, state []byte, r receipt, cost int64) []byte {
 }
 
 // pending is the level, rounded up: what has been used and not refilled.
-func (a tokenBucket) pending(state []byte, now Instant) int64 {
+func (a *tokenBucket) pending(state []byte, now Instant) int64 {
 	b, _ := a.decode(state)
 	a.settle(&b, now)
 	return b.ceil()

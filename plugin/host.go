@@ -27,6 +27,9 @@ func proxyGetBufferBytes(bufferType uint32, start, maxSize int32, value, size un
 //go:wasmimport env proxy_set_tick_period_milliseconds
 func proxySetTickPeriodMilliseconds(period uint32) status
 
+//go:wasmimport env proxy_get_header_map_pairs
+func proxyGetHeaderMapPairs(mapType uint32, value, size unsafe.Pointer) status
+
 //go:wasmimport env proxy_get_header_map_value
 func proxyGetHeaderMapValue(mapType uint32, key *byte, keySize int32, value, size unsafe.Pointer) status
 
@@ -158,6 +161,15 @@ func header(mapType uint32, name string) (string, error) {
 		return "", nil
 	}
 	return text(), s.err("proxy_get_header_map_value")
+}
+
+// headerPairs returns all headers.
+func headerPairs(mapType uint32) (headerMap, error) {
+	value, size := valueAt()
+	if s := proxyGetHeaderMapPairs(mapType, value, size); s != statusOK {
+		return headerMap{}, s.err("proxy_get_header_map_pairs")
+	}
+	return parseHeaders(bytes())
 }
 
 // replaceHeader leaves a response one header of the name.

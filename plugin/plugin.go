@@ -21,6 +21,7 @@ type plugin struct {
 	evaluator *policy.Evaluator
 	table     *limiter.Table
 	metrics   metrics
+	request   hostRequest
 	idle      []*stream // memory for streams to come
 	pairs     []byte    // memory for the headers of a reply
 	sweep     round

@@ -14,7 +14,8 @@ func (p *plugin) onRequest(id uint32) action {
 	if err != nil {
 		return p.answer(p.evaluator.Fail(err))
 	}
-	v := p.evaluator.Evaluate(at, hostRequest{})
+	p.request.reset()
+	v := p.evaluator.Evaluate(at, &p.request)
 	if len(v.Headers) > 0 || len(v.Deferred) > 0 {
 		p.remember(id, v)
 	}

@@ -20,6 +20,7 @@ type Evaluator struct {
 	reports  []report
 	deferred []Deferred
 	verdict  Verdict
+	refusals refusals
 	headers  [][2]string
 	policies []string
 	reply    Reply
@@ -65,9 +66,15 @@ func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v *Verdict) {
 	case len(e.charges) == 0:
 		return e.say(Verdict{Outcomes: e.outcomes})
 	}
+	if len(e.charges) == 1 && e.refusals.recall(now, &e.charges[0]) {
+		return e.judge(&limiter.Result{})
+	}
 	result, err := e.table.Take(now, e.charges)
 	if err != nil && !errors.Is(err, limiter.ErrFull) {
 		return e.fail(&result, err)
+	}
+	if len(e.charges) == 1 {
+		e.refusals.remember(now, &e.charges[0])
 	}
 	return e.judge(&result)
 }
