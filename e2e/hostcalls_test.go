@@ -49,7 +49,7 @@ const (
 
 var callFaults = []callFault{
 	{onRequest, "clock_time_get", fails, fails, 2, 1},
-	{onRequest, "proxy_get_header_map_value", fails, fails, 2, 1},
+	{onRequest, "proxy_get_header_map_pairs", fails, fails, 2, 1},
 	{onRequest, "proxy_get_property", fails, fails, 2, 1},
 	{onRequest, "proxy_get_shared_data", fails, fails, 2, 1},
 	{onRequest, "proxy_set_shared_data", fails, usual, 1, 1}, // a refusal stores nothing
