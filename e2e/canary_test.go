@@ -59,7 +59,7 @@ func TestCanariesUnderFaults(t *testing.T) {
 	host := newHost(t, readModule(t))
 	vm := newVM(t, host, canaryRules)
 	at, answers := time.Hour, 0
-	for _, failing := range []string{"", "clock_time_get", "proxy_get_header_map_value", "proxy_get_property", "proxy_get_shared_data",
+	for _, failing := range []string{"", "clock_time_get", "proxy_get_header_map_pairs", "proxy_get_property", "proxy_get_shared_data",
 		"proxy_set_shared_data", "proxy_set_property", "proxy_send_local_response", "proxy_replace_header_map_value"} {
 		for _, r := range append(canaryRequests(canary+"token"), canaryRequests(canary+"other")...) {
 			at += time.Second

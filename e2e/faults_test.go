@@ -24,9 +24,9 @@ var faults = []struct {
 	matched bool
 }{
 	{"clock_time_get", "1", 1, false},
-	{"proxy_get_header_map_value", ":path", wasmhost.InternalFailure, false},
-	{"proxy_get_header_map_value", ":method", wasmhost.BadArgument, false},
-	{"proxy_get_property", "request.headers.x-key", wasmhost.InternalFailure, true},
+	{"proxy_get_header_map_pairs", "", wasmhost.InternalFailure, false},
+	{"proxy_get_header_map_pairs", "", wasmhost.BadArgument, false},
+	{"proxy_get_property", "source.address", wasmhost.InternalFailure, true},
 	{"proxy_get_property", "source.address", wasmhost.SerializationFailure, true},
 	{"proxy_get_shared_data", "weir/1/table/", wasmhost.InternalFailure, true},
 	{"proxy_get_shared_data", "weir/1/table/", wasmhost.Unimplemented, true},
