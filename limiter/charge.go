@@ -39,6 +39,7 @@ type Charge struct {
 	Full, Evicted bool
 
 	receipts []receipt // of each limit
+	known    int       // how many bytes of the entry's states were found to be of the limits
 	back     int64     // the most that a state was ahead of the clock which was re-anchored
 	keep     bool      // the entry says something wrong, to be mended even if the request is refused
 	corrupt  bool      // some state could not be decoded
@@ -47,7 +48,7 @@ type Charge struct {
 // answer decides on the states of an entry and appends the next ones to dst.
 func (c *Charge) answer(dst, states []byte, now Instant) (next []byte) {
 	c.Each, c.receipts = c.Each[:0], c.receipts[:0]
-	c.back, c.keep, c.corrupt = 0, false, false
+	c.known, c.back, c.keep, c.corrupt = 0, 0, false, false
 	if c.Record {
 		return c.record(dst, states, now)
 	}
@@ -62,7 +63,7 @@ func (c *Charge) take(dst, states []byte, now Instant) (next []byte) {
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
 		var o outcome
-		dst, o = a.take(openState(dst, id), state(states, id), now, c.Cost)
+		dst, o = a.take(openState(dst, id), c.state(states, id), now, c.Cost)
 		dst = sealState(dst, at)
 		c.Each = append(c.Each, o.Decision)
 		c.receipts = append(c.receipts, o.receipt)
@@ -82,10 +83,11 @@ func (c *Charge) take(dst, states []byte, now Instant) (next []byte) {
 func (c *Charge) record(dst, states []byte, now Instant) []byte {
 	for i, a := range c.Limits.recorders {
 		id, at := c.Limits.ids[i], len(dst)
+		before := c.state(states, id)
 		var o outcome
-		dst, o = a.take(openState(dst, id), state(states, id), now, c.Cost)
+		dst, o = a.take(openState(dst, id), before, now, c.Cost)
 		if !o.Allowed { // nothing more can be counted
-			dst, o = a.take(dst, state(states, id), now, 0)
+			dst, o = a.take(dst, before, now, 0)
 		}
 		dst = sealState(dst, at)
 		c.receipts = append(c.receipts, o.receipt)
@@ -128,11 +130,11 @@ func (c *Charge) bind() {
 // are appended to dst.
 func (c *Charge) settle(dst, states []byte, now Instant) entry {
 	e := entry{key: c.Key, expiry: minInstant}
-	c.back = 0
+	c.known, c.back = 0, 0
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
 		var o outcome
-		dst, o = a.take(openState(dst, id), state(states, id), now, 0)
+		dst, o = a.take(openState(dst, id), c.state(states, id), now, 0)
 		dst = sealState(dst, at)
 		c.back = max(c.back, o.back)
 		e.note(o.Decision, now)
@@ -143,12 +145,23 @@ func (c *Charge) settle(dst, states []byte, now Instant) entry {
 
 // refund appends the states without what an earlier take charged.
 func (c *Charge) refund(dst, states []byte) []byte {
+	c.known = 0
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
-		dst = a.refund(openState(dst, id), state(states, id), c.receipts[i], c.Cost)
+		dst = a.refund(openState(dst, id), c.state(states, id), c.receipts[i], c.Cost)
 		dst = sealState(dst, at)
 	}
 	return dst
+}
+
+// state returns what an entry's states hold under the id of one of the limits.
+func (c *Charge) state(states []byte, id stateID) []byte {
+	b, size := findState(states, id)
+	if size == 0 && len(states) > 0 {
+		return parkedUnder(states, id)
+	}
+	c.known += size
+	return b
 }
 
 // entry is what a shard holds of the key after the charge was decided at now.

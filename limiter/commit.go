@@ -94,8 +94,9 @@ func (r *request) refund(p *page, c *Charge) {
 	if len(e.states) == 0 {
 		return
 	}
-	r.states = c.refund(r.states[:0], e.states)
-	p.put(entry{key: e.key, expiry: e.expiry, load: e.load, states: r.states}, e, r)
+	next := entry{key: e.key, expiry: e.expiry, load: e.load, states: c.refund(r.states[:0], e.states)}
+	r.carry(c, &next, &e)
+	p.put(next, e, r)
 }
 
 // mend keeps, of a request that is refused, only what it found to be wrong with
@@ -115,7 +116,7 @@ func (r *request) mend() {
 			continue
 		}
 		if e, _ := find(p.value, c.Key, r.now); len(e.states) > 0 {
-			p.put(r.settle(c, e.states), e, r)
+			p.put(r.settle(c, &e), e, r)
 			_, _ = p.swap(r.table.store)
 		}
 	}

@@ -53,6 +53,13 @@
 // somebody else has changed a shard meanwhile it is loaded and decided again;
 // should it then refuse, what was charged before is given back.
 //
+// Charges of one key may have other Limits, as those of an old and a new
+// configuration have, which serve side by side for a while. Limits that both
+// have are one. Each other limit counts what was charged to it: what is admitted
+// under either holds its own limits, and both together admit at most the sum. The
+// states of Limits that do not come back are dropped once they mean nothing any
+// more. At most 16 that the latest charge does not know are kept.
+//
 // # Time
 //
 // An [Instant] is a whole number of microseconds; what is finer is cut off at
@@ -73,7 +80,7 @@
 // more than the window is of a worker that was held up after it had read the
 // clock, while others went on, and moving the window back to it would give away
 // what they have used. A table that is told so by [TableOptions] takes every
-// earlier time as that of the latest request, however much earlier it is. A
+// time that is up to an hour earlier as that of the latest request. A
 // [Limiter] is given the time of day, which can be set.
 //
 // Clocks that disagree by more than a window, or a log that is out of order by

@@ -37,40 +37,43 @@ func FuzzForeignShard(f *testing.F) {
 	f.Add(sampleShard(f), int64(2_000_000), int64(2))
 	f.Add(sampleShard(f), int64(2_000_000), int64(5))
 	f.Add(sampleShard(f), int64(-1<<62), int64(1))
-	f.Fuzz(func(t *testing.T, value []byte, at, cost int64) {
-		memory := NewMemory(1)
-		if _, err := memory.Swap(0, value, 0); err != nil {
-			t.Fatal(err)
+	f.Add(sampleParked(f), int64(2_000_000), int64(2))
+	f.Fuzz(checkForeignShard)
+}
+
+func checkForeignShard(t *testing.T, value []byte, at, cost int64) {
+	memory := NewMemory(1)
+	if _, err := memory.Swap(0, value, 0); err != nil {
+		t.Fatal(err)
+	}
+	table, err := NewTable(memory, TableOptions{MaxKeys: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := Instant(at).clamp()
+	charges := []Charge{{Key: 1, Limits: mustLimits(t, fuzzLimits...), Cost: 1 + (cost&MaxRequests)%6}}
+	result, err := table.Take(now, charges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkRange(t, charges[0].Decision)
+	for i, d := range charges[0].Each {
+		if checkRange(t, d); d.Limit != capacityOf(fuzzLimits[i]) {
+			t.Errorf("%+v: %+v", fuzzLimits[i], d)
 		}
-		table, err := NewTable(memory, TableOptions{MaxKeys: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		now := Instant(at).clamp()
-		charges := []Charge{{Key: 1, Limits: mustLimits(t, fuzzLimits...), Cost: 1 + (cost&MaxRequests)%6}}
-		result, err := table.Take(now, charges)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkRange(t, charges[0].Decision)
-		for i, d := range charges[0].Each {
-			if checkRange(t, d); d.Limit != capacityOf(fuzzLimits[i]) {
-				t.Errorf("%+v: %+v", fuzzLimits[i], d)
-			}
-		}
-		if result.Admitted != charges[0].Decision.Allowed {
-			t.Errorf("admitted %v: %+v", result.Admitted, charges[0].Decision)
-		}
-		if _, err := table.Pending(now, 1, charges[0].Limits, nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Sweep(now, 1); err != nil {
-			t.Fatal(err)
-		}
-		if n, err := table.Tracked(now); err != nil || n > len(value)/entryFixed+1 {
-			t.Errorf("%d tracked in %d bytes, %v", n, len(value), err)
-		}
-	})
+	}
+	if result.Admitted != charges[0].Decision.Allowed {
+		t.Errorf("admitted %v: %+v", result.Admitted, charges[0].Decision)
+	}
+	if _, err := table.Pending(now, 1, charges[0].Limits, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Sweep(now, 1); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := table.Tracked(now); err != nil || n > len(value)/entryFixed+1 {
+		t.Errorf("%d tracked in %d bytes, %v", n, len(value), err)
+	}
 }
 
 // sampleShard is a shard with entries for the key of FuzzForeignShard and
@@ -87,6 +90,23 @@ func sampleShard(t testing.TB) []byte {
 			t.Fatal(err)
 		}
 	}
+	return shardZero(t, table)
+}
+
+// sampleParked is sampleShard with the states of other configurations in it.
+func sampleParked(t testing.TB) []byte {
+	t.Helper()
+	table := newTable(t, 10)
+	for i, l := range [][]Limit{{{Requests: 9, Window: time.Minute}}, fuzzLimits[:4], {{Requests: 9, Window: 2 * time.Minute}}, fuzzLimits[1:2]} {
+		if _, err := table.Take(Instant(i), []Charge{{Key: 1, Limits: mustLimits(t, l...), Cost: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return shardZero(t, table)
+}
+
+func shardZero(t testing.TB, table *Table) []byte {
+	t.Helper()
 	value, _, err := table.store.Load(0, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +126,8 @@ func FuzzForeignState(f *testing.F) {
 		f.Add(uint8(i), state, int64(-1<<54), int64(3))
 		f.Add(uint8(i), state[:len(state)-1], int64(900_001), int64(3))
 	}
-	const slot = 142_858 // of the buckets in fuzzLimits
+	f.Add(uint8(4), []byte("0000000\xa0\x88\xa0\x9e\x0f0"), int64(300_000), int64(73)) // a level that takes 908 years to drain
+	const slot = 142_858                                                               // of the buckets in fuzzLimits
 	unaligned := events{}
 	unaligned.add(2-second, 2)
 	unaligned.add(slot, 2)
@@ -132,7 +153,7 @@ func FuzzForeignState(f *testing.F) {
 		if o.back > 0 { // which the table keeps
 			c.state, _ = c.take(nil, c.state, now, 0)
 		}
-		if wait := Instant(o.RetryAfter.Microseconds()); o.RetryAfter != Never && !c.peek(now+wait, cost).Allowed {
+		if wait := Instant(o.RetryAfter.Microseconds()); wait < maxDraining && !c.peek(now+wait, cost).Allowed {
 			t.Errorf("%+v, and then %+v", o, c.peek(now+wait, cost))
 		}
 	})

@@ -16,7 +16,8 @@ const MaxLimits = 16
 // Their states share one entry of a table. Each is found by what it counts,
 // not by its place, so that a configuration may reorder limits, add some or
 // change their Requests and every window goes on; a limit whose algorithm or
-// window is new starts afresh.
+// window is new starts afresh. The states of other limits stay beside them until
+// their windows are over.
 type Limits struct {
 	limits     []Limit
 	algorithms []algorithm

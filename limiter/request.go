@@ -104,13 +104,15 @@ func (r *request) newPage(shard uint32) *page {
 func (r *request) decide(p *page, c *Charge) {
 	e, corrupt := find(p.value, c.Key, r.now)
 	c.Full, c.Evicted = false, false
-	next := r.answer(c, e.states)
-	if len(e.states) > 0 && !c.Decision.Allowed && (next.load > e.load || next.expiry > e.expiry) {
-		c.keep = true // the limit was lowered, and the entry would be dropped too soon
+	next := r.answer(c, &e)
+	if len(e.states) > 0 && !c.Decision.Allowed {
+		if until, load := c.held(&e); next.load > load || next.expiry > until {
+			c.keep = true // the limit was lowered, and its state would be dropped too soon
+		}
 	}
 	records := c.Decision.Allowed && !c.PeekOnly
 	if !records && c.keep {
-		next = r.settle(c, e.states)
+		next = r.settle(c, &e)
 	}
 	switch {
 	case records || c.keep:
@@ -130,30 +132,41 @@ func (r *request) decide(p *page, c *Charge) {
 
 // answer lets a charge decide on the states of its entry, and returns the next
 // entry.
-func (r *request) answer(c *Charge, states []byte) entry {
+func (r *request) answer(c *Charge, e *entry) entry {
 	now := r.now
-	r.states = c.answer(r.states[:0], states, now)
+	r.states = c.answer(r.states[:0], e.states, now)
 	if r.wasHeldUp(c) {
 		now = now.add(c.back)
-		r.states = c.answer(r.states[:0], states, now)
+		r.states = c.answer(r.states[:0], e.states, now)
 	}
-	return c.entry(r.states, now)
+	next := c.entry(r.states, now)
+	if c.Decision.Allowed {
+		r.carry(c, &next, e)
+	}
+	return next
 }
 
 // settle returns the entry of a charge, charged with nothing.
-func (r *request) settle(c *Charge, states []byte) entry {
-	next := c.settle(r.states[:0], states, r.now)
+func (r *request) settle(c *Charge, e *entry) entry {
+	next := c.settle(r.states[:0], e.states, r.now)
 	if r.wasHeldUp(c) {
-		next = c.settle(r.states[:0], states, r.now.add(c.back))
+		next = c.settle(r.states[:0], e.states, r.now.add(c.back))
 	}
-	r.states = next.states
+	r.carry(c, &next, e)
 	return next
 }
 
 // wasHeldUp says whether a state was re-anchored although the clock is never
 // set back. The charge must be decided anew, later by as much as the state was
-// ahead: the clock has come that far, and nothing is re-anchored then.
-func (r *request) wasHeldUp(c *Charge) bool { return c.back > 0 && r.table.options.Steady }
+// ahead: the clock has come that far, and nothing is re-anchored then. No worker
+// is held up for longer than longestStall: what is further ahead is of another
+// clock, and would keep the key out until this one is there.
+func (r *request) wasHeldUp(c *Charge) bool {
+	return c.back > 0 && c.back <= longestStall && r.table.options.Steady
+}
+
+// longestStall is an hour, in microseconds.
+const longestStall = 3_600_000_000
 
 // verdict says whether the request passes as things stand.
 func (r *request) verdict() (admitted bool, err error) {

@@ -81,6 +81,10 @@ func putExpiry(b []byte, expiry Instant) {
 	b[4] = byte(units >> 32)
 }
 
+// unspared returns an expiry that is stored as the given one was, so that what is
+// carried from one entry to the next does not grow.
+func unspared(stored Instant) Instant { return stored.add(-1<<expiryShift - 1) }
+
 func keyAt(value []byte, from int) Fingerprint {
 	return Fingerprint(binary.LittleEndian.Uint64(value[from:]))
 }

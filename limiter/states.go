@@ -27,7 +27,11 @@ func newStateID(a Algorithm, shape []int64) stateID {
 			n >>= 8
 		}
 	}
-	return stateID((h ^ h>>24 ^ h>>48) & 0xFFFFFF)
+	id := stateID((h ^ h>>24 ^ h>>48) & 0xFFFFFF)
+	if id == parkingID {
+		id--
+	}
+	return id
 }
 
 func stateIDAt(b []byte) stateID {
@@ -35,24 +39,56 @@ func stateIDAt(b []byte) stateID {
 }
 
 // The states of one key are stored one after another, each as its limit's id
-// (3 bytes), its length (uvarint) and its bytes. Empty states are left out.
+// (3 bytes), its length (uvarint) and its bytes. Empty states are left out. The
+// states of limits that whoever wrote the entry did not know follow together,
+// as a state of their own; see parkingID.
 
 // state returns the bytes stored under id, nil if there are none. Trailing
 // bytes that make no sense hide what follows them, never what precedes.
 func state(states []byte, id stateID) []byte {
-	for len(states) > stateIDLen {
-		n, size := binary.Uvarint(states[stateIDLen:])
-		if size <= 0 || n > uint64(len(states)-stateIDLen-size) {
-			return nil
-		}
-		from := stateIDLen + size
-		end := from + int(n)
-		if stateIDAt(states) == id {
-			return states[from:end:end]
-		}
-		states = states[end:]
+	b, size := findState(states, id)
+	if size == 0 && len(states) > 0 {
+		b = parkedUnder(states, id)
 	}
-	return nil
+	return b
+}
+
+// findState is state for those that are not parked. It returns also how much
+// of the whole the state is with its id and length, 0 if there is none.
+func findState(states []byte, id stateID) (b []byte, size int) {
+	for len(states) > stateIDLen {
+		from, to, ok := stateEnd(states)
+		if !ok {
+			return nil, 0
+		}
+		if stateIDAt(states) == id {
+			return states[from:to:to], to
+		}
+		states = states[to:]
+	}
+	return nil, 0
+}
+
+// stateEnd returns where the bytes of the first state begin and end; not ok at
+// the end of the states and where nothing sensible follows.
+func stateEnd(states []byte) (from, to int, ok bool) {
+	if len(states) <= stateIDLen || states[stateIDLen] >= 0x80 { // few are
+		return longStateEnd(states)
+	}
+	to = stateIDLen + 1 + int(states[stateIDLen])
+	return stateIDLen + 1, to, to <= len(states)
+}
+
+func longStateEnd(states []byte) (from, to int, ok bool) {
+	if len(states) <= stateIDLen {
+		return 0, 0, false
+	}
+	n, width := binary.Uvarint(states[stateIDLen:])
+	if width <= 0 || n > uint64(len(states)-stateIDLen-width) {
+		return 0, 0, false
+	}
+	from = stateIDLen + width
+	return from, from + int(n), true
 }
 
 // openState begins a state under id at the end of dst; sealState ends the one

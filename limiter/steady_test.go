@@ -164,3 +164,36 @@ func TestALateWorkerMendsAndRecords(t *testing.T) { // B30
 
 // plain hides that a Store is a Memory, for which there is a way of its own.
 type plain struct{ Store }
+
+// TestNoWorkerIsHeldUpForAnHour: a state that is ahead by up to an hour waits for
+// a worker that is late; one that is further ahead was written by another clock,
+// and must not keep the key out until this one is there.
+func TestNoWorkerIsHeldUpForAnHour(t *testing.T) { // B30
+	const at, hour = 7200 * second, 3600 * second // where windows and slots begin
+	forEvery(t, func(t *testing.T, a Algorithm) {
+		limit := Limit{Algorithm: a, Requests: 10, Window: 6 * time.Second}
+		for late, want := range map[Instant]Instant{at - hour: at, at - hour - 1: at - hour - 1} {
+			for _, record := range []bool{false, true} {
+				c, other := newSteadyClient(t, limit), newClient(t, limit)
+				for _, c := range []client{c, other} {
+					c.take("key", at, 7)
+				}
+				late, want, got := late, want, c.charge("key", 1)
+				got[0].Record = record
+				wanted := other.charge("key", 1)
+				wanted[0].Record = record
+				for range 5 {
+					_, _ = c.table.Take(late, got)
+					_, _ = other.table.Take(want, wanted)
+					if got[0].Decision != wanted[0].Decision {
+						t.Errorf("at %d: %+v, want %+v", late, got[0].Decision, wanted[0].Decision)
+					}
+				}
+				soon := late + Instant(2*wholeAfter(limit).Microseconds())
+				if d := c.peek("key", soon, 10); d.Allowed != (want == late) {
+					t.Errorf("at %d, after a request at %d: %+v", soon, late, d)
+				}
+			}
+		}
+	})
+}

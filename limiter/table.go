@@ -39,10 +39,12 @@ type TableOptions struct {
 
 	// Steady says that all times are of one clock that never steps, such as
 	// that of a proxy. A time that is earlier than the latest of its key is then
-	// of a worker that was held up after it had read the clock, by however much,
+	// of a worker that was held up after it had read the clock, for up to an hour,
 	// and is taken as that latest time. To move the window back to it, as is done
 	// otherwise where it is earlier by more than the window, would make the
-	// window pass once more, and give all of the quota away a second time.
+	// window pass once more, and give all of the quota away a second time. Where
+	// it is earlier by more than an hour, and than the window, that is done here
+	// too: the key was not written by this clock.
 	Steady bool
 
 	// Seed must be the same for all tables over one Store.
@@ -68,7 +70,8 @@ func (o TableOptions) validate() error {
 // a new key comes to its shard, or the shard is swept. When a shard is full, a new key takes
 // the place of the entry that had used the smallest fraction of its limit when
 // it was last charged, but never of one that had reached it. After the clock is
-// set back an idle entry stays until the clock is where it was.
+// set back an idle entry, or what other Limits have left in one, stays until the
+// clock is where it was.
 type Table struct {
 	store    Store
 	options  TableOptions
