@@ -8,10 +8,10 @@ VULNDB        ?= https://vuln.go.dev
 FUZZTIME      ?= 20s
 
 MODULE  := build/weir.wasm
-SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') go.mod go.sum
+SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') plugin/default.pgo go.mod go.sum
 WASM    := GOOS=wasip1 GOARCH=wasm
 
-.PHONY: help build run demo test check vuln fuzz soak flood bench bench-peers bench-envoy floors compat envoy clean
+.PHONY: help build run demo test check vuln fuzz soak flood bench pgo bench-peers bench-envoy floors compat envoy clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
@@ -69,6 +69,9 @@ flood: build envoy ## floods of keys, one hot key, reloads under load, at full l
 
 bench: ## benchmark the core natively
 	go test -run '^$$' -bench . -benchmem ./limiter/...
+
+pgo: ## profile the core anew for the compiler of the module, plugin/default.pgo
+	go test -run '^$$' -bench Evaluate -benchtime 3s -cpuprofile plugin/default.pgo -o build/policy.test ./limiter/policy
 
 bench-peers: ## compare with the Go libraries people use: speed, memory, who admits what
 	cd e2e/peers && go run .
