@@ -77,19 +77,24 @@ func (e realEnvoy) Open(t *testing.T, s scenario.Scenario) scenario.Session {
 type envoySession struct {
 	addr  string
 	start time.Time
+	late  time.Duration // by which the steps so far were late, and the others are to be
 	step  int
 }
 
 // Do waits until the step is due. Each is 3 ms later than the one before would
-// have it, so that a window's end at the time of a step is behind it.
+// have it, so that a window's end at the time of a step is behind it; and as
+// much later as those before it were, so that no gap between two steps is less
+// than the scenario has it.
 func (e *envoySession) Do(at time.Duration, r scenario.Request, up scenario.Upstream) (scenario.Response, error) {
 	r.Headers = append(r.Headers[:len(r.Headers):len(r.Headers)], [2]string{upstreamStatus, strconv.Itoa(up.Status)})
 	for _, h := range up.Headers {
 		r.Headers = append(r.Headers, [2]string{upstreamHeader, h[0] + "=" + h[1]})
 	}
-	time.Sleep(time.Until(e.start.Add(at + time.Duration(e.step)*3*time.Millisecond)))
+	due := e.start.Add(at + e.late + time.Duration(e.step)*3*time.Millisecond)
+	time.Sleep(time.Until(due))
 	e.step++
 	response, err := send(e.addr, r)
+	e.late += time.Since(due)
 	response.Late = time.Since(e.start.Add(at))
 	return response, err
 }
