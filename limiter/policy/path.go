@@ -45,8 +45,15 @@ func normalizePath(path string) string {
 
 // isNormal says whether a path without query is its own normal form.
 func isNormal(path string) bool {
-	return strings.HasPrefix(path, "/") && !strings.Contains(path, "%") &&
-		!strings.Contains(path, "//") && !strings.Contains(path, "/.")
+	if path == "" || path[0] != '/' {
+		return false
+	}
+	for i := 1; i < len(path); i++ {
+		if c := path[i]; c == '%' || path[i-1] == '/' && (c == '/' || c == '.') {
+			return false
+		}
+	}
+	return true
 }
 
 func decodeUnreserved(path string) string {
