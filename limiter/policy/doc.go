@@ -10,5 +10,7 @@
 // wrong with a configuration, each problem with its path. A [Rule] says which
 // requests it applies to, which of their parts make the key, and which limits
 // the key is held to. All rules that match apply; a request passes only if all
-// of them admit it, and only then is it charged to any.
+// of them admit it, and only then is it charged to any. An [Evaluator] remembers
+// for a moment which keys were refused, so that it need not ask the table for
+// each request of an attack.
 package policy
