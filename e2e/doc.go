@@ -47,6 +47,7 @@
 //	             is the Envoy that takes listeners from a file
 //	soak         millions of requests: memory, tables and counters; soak_checks
 //	             says what must be flat, and what must add up
+//	garbage      the guest collects nothing while requests come
 //
 // Under wazero the memory of the module is in foreign (TestGuestMemoryIsFlat),
 // and that of the host in workers (TestIdleKeysGiveTheirMemoryBack).
@@ -65,6 +66,7 @@
 //	load/        load on a server: as fast as it answers, or at a fixed rate
 //	demo/        the scripted session of make run and make demo
 //	bench/       what a request costs in Envoy, for make bench-envoy
-//	floor/       modules by hand that do the least a limiter must, for bench
+//	floor/       modules by hand that do the least a limiter must, for bench;
+//	             floor_test says that they do
 //	peers/       the Go libraries people use, beside Weir: a module of its own
 package e2e

@@ -44,15 +44,16 @@ func (g growing) measure(ctx context.Context, o options) error {
 	return nil
 }
 
-// limits are contenders whose keys have used up three quarters of their limit,
-// and whose last quarter is what the rounds need.
+// limits are contenders whose keys have used up half of their limit when the
+// first round begins, and three quarters at most when the last ends: the keys
+// take their turns about evenly.
 func limits(limit string) []contender {
 	const rounds = 90_000 // requests in all rounds, at the most
 	var each []contender
 	for _, n := range []int{10, 1000, 10_000} {
 		keys := 4 * rounds / n
 		c := weir(fmt.Sprintf("%d, %d keys", n, keys), configuration("", rule("grow", fmt.Sprintf(limit, n))), keys, 200)
-		c.fill = 3 * rounds
+		c.fill = 2 * rounds
 		each = append(each, c)
 	}
 	return each
