@@ -35,9 +35,9 @@ test: build envoy ## all tests: native, under the race detector, under wazero, i
 check: build/staticcheck ## format, vet, staticcheck, go.mod, direction of imports
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these files:"; gofmt -l .; exit 1; }
 	go vet ./...
-	$(WASM) go vet ./plugin
+	$(WASM) go vet ./plugin ./e2e/floor/goadmit
 	build/staticcheck ./...
-	$(WASM) build/staticcheck -checks inherit,-U1000 ./plugin # it does not know go:wasmexport
+	$(WASM) build/staticcheck -checks inherit,-U1000 ./plugin ./e2e/floor/goadmit # it does not know go:wasmexport
 	go mod tidy -diff
 	cd e2e/peers && go vet ./... && go mod tidy -diff
 	go test -count=1 -run '^TestImports$$' ./e2e
@@ -76,8 +76,11 @@ pgo: ## profile the core anew for the compiler of the module, plugin/default.pgo
 bench-peers: ## compare with the Go libraries people use: speed, memory, who admits what
 	cd e2e/peers && go run .
 
-bench-envoy: build envoy ## what a request costs in a real Envoy, beside no filter, floors and Envoy's own limit
-	go run ./e2e/bench
+build/goadmit.wasm: e2e/floor/goadmit/main.go
+	$(WASM) go build -trimpath -ldflags='-s -w' -buildmode=c-shared -o $@ ./e2e/floor/goadmit
+
+bench-envoy: build build/goadmit.wasm envoy ## what a request costs in a real Envoy, beside no filter, floors and Envoy's own limit
+	go run ./e2e/bench -svg e2e/bench/cost.svg
 
 floors: ## assemble the floors of bench-envoy anew; needs wat2wasm, of Debian's wabt
 	for floor in admit refuse; do wat2wasm e2e/floor/$$floor.wat -o e2e/floor/$$floor.wasm; done

@@ -36,7 +36,7 @@ func colour(name string) string {
 	switch {
 	case strings.HasPrefix(name, "Weir"):
 		return "#3b7dd8"
-	case strings.HasSuffix(name, "floor"):
+	case strings.Contains(name, "floor"):
 		return "#b8b8b8"
 	default:
 		return "#e0a040"

@@ -30,7 +30,7 @@ func weir(name, configuration string, keys, status int) contender {
 
 // floor is a contender with a module written by hand.
 func floor(name, file string, status int) contender {
-	return contender{name: name, filters: []any{wasm(name, "e2e/floor/"+file, "")}, keys: manyKeys, status: status}
+	return contender{name: name, filters: []any{wasm(name, file, "")}, keys: manyKeys, status: status}
 }
 
 func wasm(name, file, configuration string) any {

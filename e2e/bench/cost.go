@@ -27,13 +27,15 @@ func cost(ctx context.Context, o options) error {
 		{name: noFilter, keys: manyKeys, status: 200},
 		{name: nativeAdmit, filters: []any{native(nativeAdmit, 1_000_000)}, keys: manyKeys, status: 200},
 		{name: nativeRefuse, filters: []any{native(nativeRefuse, 1)}, keys: manyKeys, status: 429},
-		floor(admitFloor, "admit.wasm", 200),
-		floor(refuseFloor, "refuse.wasm", 429),
+		floor(admitFloor, "e2e/floor/admit.wasm", 200),
+		floor("admit floor, in Go", "build/goadmit.wasm", 200),
+		floor(refuseFloor, "e2e/floor/refuse.wasm", 429),
 		weir(weirAdmit, admitting(1, ""), manyKeys, 200),
 		weir("Weir, 2 rules", admitting(2, ""), manyKeys, 200),
 		weir("Weir, 4 rules", admitting(4, ""), manyKeys, 200),
 		weir("Weir, RateLimit headers", admitting(1, `"headers": ["retry-after", "ratelimit"], `), manyKeys, 200),
-		weir(weirRefuse, refusing, 1000, 429),
+		weir(weirRefuse, refusing, 100, 429),
+		weir("Weir, refusing many keys", refusing, manyKeys, 429),
 	}
 	contenders = slices.DeleteFunc(contenders, func(c contender) bool { return c.name != noFilter && !o.match.MatchString(c.name) })
 	b, err := startBench(ctx, 1, contenders)

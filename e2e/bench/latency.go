@@ -23,7 +23,7 @@ func latency(ctx context.Context, o options) error {
 	contenders := []contender{
 		{name: noFilter, keys: manyKeys, status: 200},
 		{name: nativeAdmit, filters: []any{native(nativeAdmit, 1_000_000)}, keys: manyKeys, status: 200},
-		floor(admitFloor, "admit.wasm", 200),
+		floor(admitFloor, "e2e/floor/admit.wasm", 200),
 		weir(weirAdmit, admitting(1, ""), manyKeys, 200),
 	}
 	b, err := startBench(ctx, 1, contenders)
