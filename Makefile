@@ -71,7 +71,7 @@ bench: ## benchmark the core natively
 	go test -run '^$$' -bench . -benchmem ./limiter/...
 
 pgo: ## profile the core anew for the compiler of the module, plugin/default.pgo
-	go test -run '^$$' -bench Evaluate -benchtime 3s -cpuprofile plugin/default.pgo -o build/policy.test ./limiter/policy
+	go test -trimpath -run '^$$' -bench Evaluate -benchtime 3s -cpuprofile plugin/default.pgo -o build/policy.test ./limiter/policy
 
 bench-peers: ## compare with the Go libraries people use: speed, memory, who admits what
 	cd e2e/peers && go run .

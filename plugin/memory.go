@@ -45,7 +45,7 @@ func (a *arena) reset() {
 
 // rewind declares over what was given out since the arena was as it was before.
 func (a *arena) rewind(before arena) {
-	if len(a.chunk) == len(before.chunk) { // a new chunk is larger
+	if len(a.chunk) == len(before.chunk) { // else it is another, which nothing else is in
 		a.used = before.used
 	} else {
 		a.used = 0

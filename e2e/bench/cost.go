@@ -38,12 +38,8 @@ func cost(ctx context.Context, o options) error {
 		weir("Weir, refusing many keys", refusing, manyKeys, 429),
 	}
 	contenders = slices.DeleteFunc(contenders, func(c contender) bool { return c.name != noFilter && !o.match.MatchString(c.name) })
-	b, err := startBench(ctx, 1, contenders)
+	all, err := measure(ctx, 1, contenders, o)
 	if err != nil {
-		return err
-	}
-	all, err := b.rounds(ctx, contenders, o)
-	if err := b.stop(err); err != nil {
 		return err
 	}
 	fmt.Printf("\n| CPU of Envoy per request, µs | median | least | quartiles | above no filter | ÷ native | ÷ floor |\n|---|---:|---:|---:|---:|---:|---:|\n")

@@ -29,12 +29,8 @@ func growth(ctx context.Context, o options) error {
 
 func (g growing) measure(ctx context.Context, o options) error {
 	contenders := append([]contender{{name: noFilter, keys: manyKeys, status: 200}}, g.contenders...)
-	b, err := startBench(ctx, 1, contenders)
+	all, err := measure(ctx, 1, contenders, o)
 	if err != nil {
-		return err
-	}
-	all, err := b.rounds(ctx, contenders, o)
-	if err := b.stop(err); err != nil {
 		return err
 	}
 	for _, c := range g.contenders {

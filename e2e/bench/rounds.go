@@ -12,6 +12,16 @@ import (
 // costs has, for each contender, what a request cost in each round.
 type costs map[string][]time.Duration
 
+// measure starts an Envoy for the contenders and runs their rounds in it.
+func measure(ctx context.Context, workers int, contenders []contender, o options) (costs, error) {
+	b, err := startBench(ctx, workers, contenders)
+	if err != nil {
+		return nil, err
+	}
+	all, err := b.rounds(ctx, contenders, o)
+	return all, b.stop(err)
+}
+
 // rounds lets the contenders take turns, in another order each round, after
 // each has been filled. What that runs is not counted: in it the runtime
 // compiles what is hot, and a refusing limit is used up.

@@ -17,12 +17,8 @@ func workers(ctx context.Context, o options) error {
 	}
 	fmt.Printf("\n| above no filter, µs | one hot key | spread keys |\n|---|---:|---:|\n")
 	for _, n := range []int{1, 2, 4} {
-		b, err := startBench(ctx, n, contenders)
+		all, err := measure(ctx, n, contenders, o)
 		if err != nil {
-			return err
-		}
-		all, err := b.rounds(ctx, contenders, o)
-		if err := b.stop(err); err != nil {
 			return err
 		}
 		fmt.Printf("| %d workers | %s | %s |\n", n, micro(quantile(all.above("one hot key", noFilter), 0.5)), micro(quantile(all.above("spread keys", noFilter), 0.5)))
