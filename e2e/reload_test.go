@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weirproxy/weir/e2e/envoyproc"
 )
@@ -38,21 +39,57 @@ func reloadColdStart(t *testing.T, l *lds) {
 	}
 	for i, want := range []map[string]int{{"a": 1}, {"a": 0, "b": 1}} {
 		l.update(t, accepted, marked(t, "cold", fmt.Sprint(i), perKey("one", 1, ""), "", balanced))
-		var conns []*pinned
-		for range 4 {
-			conns = append(conns, l.live(t, "cold", fmt.Sprint(i)))
-		}
-		l.await(t, `listener\.cold\.worker_.\.downstream_cx_active`, 4, 1)
+		conns := onEachWorker(t, l, fmt.Sprint(i))
 		for key, n := range want {
 			if got := atOnce(t, conns, key); got != n {
 				t.Errorf("configuration %d: %d of 4 requests for %s admitted, want %d", i, got, key, n)
 			}
 		}
-		for _, p := range conns {
-			_ = p.Close()
-		}
-		l.await(t, `listener\.cold\.worker_.\.downstream_cx_active`, 4, 0)
+		hangUp(t, l, conns)
 	}
+}
+
+const coldConnections = `listener\.cold\.worker_.\.downstream_cx_active`
+
+// onEachWorker returns four connections, one at each worker. Envoy gives a new
+// one to the worker that has the fewest, among them those that are about to be
+// closed, so that it may take more than one try.
+func onEachWorker(t *testing.T, l *lds, mark string) []*pinned {
+	t.Helper()
+	for range 50 {
+		var conns []*pinned
+		for range 4 {
+			conns = append(conns, l.live(t, "cold", mark))
+		}
+		for range 50 { // till the workers' counts are merged
+			if stats, err := l.Stats(t.Context(), coldConnections); err == nil && equal(stats, 1) == 4 {
+				return conns
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		hangUp(t, l, conns)
+	}
+	t.Fatal("no four connections at four workers")
+	return nil
+}
+
+// equal is the number of statistics that have the value.
+func equal(stats map[string]int64, value int64) (n int) {
+	for _, v := range stats {
+		if v == value {
+			n++
+		}
+	}
+	return n
+}
+
+// hangUp closes connections and waits until no worker has any.
+func hangUp(t *testing.T, l *lds, conns []*pinned) {
+	t.Helper()
+	for _, p := range conns {
+		_ = p.Close()
+	}
+	l.await(t, coldConnections, 4, 0)
 }
 
 // atOnce asks on all connections at a time and counts who is admitted.
