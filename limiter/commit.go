@@ -100,8 +100,9 @@ func (r *request) refund(p *page, c *Charge) {
 }
 
 // mend keeps, of a request that is refused, only what it found to be wrong with
-// its entries: states that are ahead of a clock that was set back, and a load from before the limit was lowered. It is tried once; whoever
-// comes next finds the same.
+// its entries: states that are ahead of a clock that was set back, and a load
+// from before the limit was lowered. It is tried once; whoever comes next
+// finds the same.
 func (r *request) mend() {
 	for i := range r.charges {
 		c := &r.charges[i]
