@@ -69,5 +69,9 @@ func (hostResponse) Status() (string, error) { return header(responseHeaders, ":
 
 // Header implements policy.Response. The property has repeated headers joined.
 func (hostResponse) Header(name string) (string, error) {
-	return property("response\x00headers\x00" + name)
+	responsePath = append(append(responsePath[:0], "response\x00headers\x00"...), name...)
+	return property(unsafe.String(unsafe.SliceData(responsePath), len(responsePath)))
 }
+
+// responsePath is memory for the path of a header of a response.
+var responsePath []byte
