@@ -39,10 +39,7 @@ func TestAccessLog(t *testing.T) {
 	}
 	var want []string
 	for _, step := range steps {
-		addr, err := envoy.Listener(t.Context(), step.listener)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := listenerOf(t, envoy, step.listener)
 		r := scenario.Request{Method: "GET", Path: step.path, Host: "weir.test", Headers: [][2]string{{"x-user-id", step.user}}}
 		if _, err := send(addr, r); err != nil {
 			t.Fatal(err)
@@ -102,10 +99,7 @@ func TestProperties(t *testing.T) {
 	}
 	envoy := startEnvoy(t, assemble(t, listeners, cluster(t, "upstream", startUpstream(t))), 2)
 	for _, step := range steps {
-		addr, err := envoy.Listener(t.Context(), step.key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := listenerOf(t, envoy, step.key)
 		r := scenario.Request{Method: "GET", Path: step.path, Host: "weir.test", Headers: [][2]string{{upstreamStatus, "200"}}}
 		if got, err := step.send(addr, r); err != nil || got.Status != step.want {
 			t.Errorf("%s, %s: %+v, %v, want %d", step.key, step.path, got, err, step.want)

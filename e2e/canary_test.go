@@ -124,10 +124,7 @@ func TestCanariesInEnvoy(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = envoy.Stop() })
-	addr, err := envoy.Listener(t.Context(), "canary")
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := listenerOf(t, envoy, "canary")
 	client := ca.issue(t, "", "", canary+"subject")
 	requests := canaryRequests(issuer.sign(t, `{"sub": "`+canary+`claim"}`))
 	refused := 0

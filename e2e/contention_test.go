@@ -25,10 +25,7 @@ func TestFourWorkersAdmitExactly(t *testing.T) {
 		keys, requests, limit int
 	}{{"hundred", 50, 200, 100}, {"one", 500, 8, 1}} {
 		t.Run(test.listener, func(t *testing.T) {
-			addr, err := envoy.Listener(t.Context(), test.listener)
-			if err != nil {
-				t.Fatal(err)
-			}
+			addr := listenerOf(t, envoy, test.listener)
 			for key, n := range flood(t, addr, test.keys, test.requests) {
 				if n != int64(test.limit) {
 					t.Errorf("key %d: %d of %d admitted, want %d", key, n, test.requests, test.limit)

@@ -30,10 +30,7 @@ func TestCORS(t *testing.T) {
 	bare := scenario.Request{Method: "OPTIONS"}
 	get := scenario.Request{Method: "GET", Headers: [][2]string{origin}}
 	for _, name := range []string{"exempt", "cors"} {
-		addr, err := envoy.Listener(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := listenerOf(t, envoy, name)
 		for i, step := range []struct {
 			request scenario.Request
 			want    int

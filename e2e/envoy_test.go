@@ -44,9 +44,9 @@ func shortUnit(window int64) time.Duration {
 	return 100 * time.Millisecond
 }
 
-func startEnvoy(t testing.TB, config []byte, workers int) *envoyproc.Process {
+func startEnvoy(t testing.TB, config []byte, workers int, arguments ...string) *envoyproc.Process {
 	t.Helper()
-	envoy, err := envoyproc.Start(t.Context(), envoyproc.Options{Config: config, Concurrency: workers, LogLevel: "warning"})
+	envoy, err := envoyproc.Start(t.Context(), envoyproc.Options{Config: config, Concurrency: workers, LogLevel: "warning", ExtraArgs: arguments})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +59,16 @@ func startEnvoy(t testing.TB, config []byte, workers int) *envoyproc.Process {
 		}
 	})
 	return envoy
+}
+
+// listenerOf returns host:port of a listener.
+func listenerOf(t *testing.T, envoy *envoyproc.Process, name string) string {
+	t.Helper()
+	addr, err := envoy.Listener(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
 }
 
 // realEnvoy runs scenarios on the listeners of an Envoy that are named after
@@ -121,10 +131,7 @@ func startUserEnvoy(t *testing.T, replace map[string]string) (envoy *envoyproc.P
 		t.Fatal(err)
 	}
 	envoy = startEnvoy(t, config, 2)
-	if addr, err = envoy.Listener(t.Context(), "ingress"); err != nil {
-		t.Fatal(err)
-	}
-	return envoy, addr
+	return envoy, listenerOf(t, envoy, "ingress")
 }
 
 // TestUserConfiguration loads the file that users copy, with its ports patched.

@@ -45,15 +45,6 @@ func startFlooded(t *testing.T, c crowd, filters ...filter) *envoyproc.Process {
 	return envoy
 }
 
-func listenerOf(t *testing.T, envoy *envoyproc.Process, name string) string {
-	t.Helper()
-	addr, err := envoy.Listener(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return addr
-}
-
 // TestKeyFlood sends twenty times as many keys as the table has room for. A key
 // that is at its limit stays refused throughout, ordinary keys keep being
 // served, memory stays within its bound, and every answer is accounted for.

@@ -47,10 +47,7 @@ func TestGRPC(t *testing.T) {
 	envoy := startEnvoy(t, assemble(t, listeners, overHTTP2(cluster(t, "upstream", startHealth(t)))), 2)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			addr, err := envoy.Listener(t.Context(), name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			addr := listenerOf(t, envoy, name)
 			client := grpc_health_v1.NewHealthClient(dial(t, addr))
 			if _, _, err := check(t, client); err != nil {
 				t.Fatal(err)
@@ -88,10 +85,7 @@ func TestGRPC(t *testing.T) {
 		{"default", "application/json", "429 Too Many Requests", ""},
 		{"default", "", "429 Too Many Requests", ""},
 	} {
-		addr, err := envoy.Listener(t.Context(), step.listener)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := listenerOf(t, envoy, step.listener)
 		got := post(t, addr, "/grpc.health.v1.Health/Check", step.contentType)
 		if got.Status != step.status || got.Header.Get("grpc-status") != step.grpcStatus {
 			t.Errorf("%q to %q: %s %v, want %s, grpc-status %q", step.contentType, step.listener, got.Status, got.Header, step.status, step.grpcStatus)

@@ -41,10 +41,7 @@ func TestHotKey(t *testing.T) {
 	}
 	config := `{"rules": [` + strings.Join(rules, ", ") + `], "on_error": "deny"}`
 	envoy := startEnvoy(t, assemble(t, []any{listener(t, filter{"hot", config}, answerDirectly)}), 4)
-	addr, err := envoy.Listener(t.Context(), "hot")
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := listenerOf(t, envoy, "hot")
 	const whole = "wasmcustom.weir.filter.hot."
 	conflicts := int64(0)
 	for i, hot := range pressedKeys {

@@ -63,10 +63,7 @@ func TestJWTClaims(t *testing.T) {
 	envoy := startEnvoy(t, assemble(t, listeners, cluster(t, "upstream", startUpstream(t))), 2)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			addr, err := envoy.Listener(t.Context(), test.name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			addr := listenerOf(t, envoy, test.name)
 			used := map[int]bool{missing: true}
 			for _, token := range test.tokens {
 				got := bearer(t, addr, issuer.sign(t, token.payload))

@@ -40,19 +40,7 @@ func startReloadable(t *testing.T) *lds {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Process, err = envoyproc.Start(t.Context(), envoyproc.Options{Config: config, Concurrency: 4, LogLevel: "warning",
-		ExtraArgs: []string{"--drain-time-s", fmt.Sprint(drainSeconds), "--drain-strategy", "immediate"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Stop(); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Log(l.Log())
-		}
-	})
+	l.Process = startEnvoy(t, config, 4, "--drain-time-s", fmt.Sprint(drainSeconds), "--drain-strategy", "immediate")
 	return l
 }
 

@@ -26,10 +26,7 @@ func TestPeerIdentity(t *testing.T) {
 	required := listener(t, filter{"required", configuration}, ca.downstream(t, true))
 	optional := listener(t, filter{"optional", configuration}, ca.downstream(t, false))
 	envoy := startEnvoy(t, assemble(t, []any{required, optional}, cluster(t, "upstream", startUpstream(t))), 2)
-	addr, err := envoy.Listener(t.Context(), "required")
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := listenerOf(t, envoy, "required")
 	type names struct{ uri, dns, subject string }
 	for i, step := range []struct {
 		client names
@@ -57,10 +54,7 @@ func TestPeerIdentity(t *testing.T) {
 	if got, err := ca.get(t, addr); err == nil {
 		t.Errorf("without a certificate: %d", got)
 	}
-	if addr, err = envoy.Listener(t.Context(), "optional"); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := ca.get(t, addr); got != 429 {
+	if got, err := ca.get(t, listenerOf(t, envoy, "optional")); got != 429 {
 		t.Errorf("without a certificate that is optional: %d, %v, want 429", got, err)
 	}
 }

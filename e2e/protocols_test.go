@@ -26,10 +26,7 @@ func TestProtocols(t *testing.T) {
 	}
 	envoy := startEnvoy(t, assemble(t, listeners, cluster(t, "upstream", startUpstream(t))), 2)
 	for _, test := range tests {
-		addr, err := envoy.Listener(t.Context(), test.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := listenerOf(t, envoy, test.name)
 		t.Run(test.name, func(t *testing.T) { test.test(t, addr) })
 	}
 }

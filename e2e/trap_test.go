@@ -168,10 +168,7 @@ var traps = []struct {
 // requests get a new one, and a key at its limit stays refused all the while.
 func TestTrapsUnderReload(t *testing.T) {
 	envoy := trapEnvoy(t, startUpstream(t), twoAnHour, 1, "FAIL_RELOAD")
-	addr, err := envoy.Listener(t.Context(), "FAIL_RELOAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := listenerOf(t, envoy, "FAIL_RELOAD")
 	reloads, recovered := int64(0), int64(0)
 	for _, trap := range traps {
 		for i, want := range []int{200, 200, 429} {

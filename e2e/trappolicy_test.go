@@ -19,10 +19,7 @@ import (
 func TestTrapsUnderOtherPolicies(t *testing.T) {
 	envoy := trapEnvoy(t, startUpstream(t), twoAnHour, 1, "FAIL_OPEN", "FAIL_CLOSED")
 	for policy, after := range map[string]int{"FAIL_OPEN": 200, "FAIL_CLOSED": 503} {
-		addr, err := envoy.Listener(t.Context(), policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := listenerOf(t, envoy, policy)
 		for i, want := range []int{200, 200, 429} {
 			checkStatus(t, addr, "key", "", i, want)
 		}
@@ -57,10 +54,7 @@ func TestTrapWhileOthersAreUnderWay(t *testing.T) {
 	policies := []string{"FAIL_RELOAD", "FAIL_OPEN", "FAIL_CLOSED"}
 	envoy := trapEnvoy(t, strings.TrimPrefix(upstream.URL, "http://"), twoAnHour, 1, policies...)
 	for _, policy := range policies {
-		addr, err := envoy.Listener(t.Context(), policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		addr := listenerOf(t, envoy, policy)
 		answer := make(chan int)
 		go func() {
 			got, err := send(addr, scenario.Request{Method: "GET", Path: "/", Host: "weir.test", Headers: [][2]string{{"x-key", "waits"}}})
@@ -86,10 +80,7 @@ func TestTrapWhileOthersAreUnderWay(t *testing.T) {
 // TestTrapOfOneWorker: the other workers go on, each with a VM of its own.
 func TestTrapOfOneWorker(t *testing.T) {
 	envoy := trapEnvoy(t, startUpstream(t), twoAnHour, 2, "FAIL_CLOSED")
-	addr, err := envoy.Listener(t.Context(), "FAIL_CLOSED")
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := listenerOf(t, envoy, "FAIL_CLOSED")
 	var conns []*load.Conn // the kernel spreads them over the workers
 	for range 32 {
 		conn, err := load.Dial(addr)
@@ -134,10 +125,7 @@ func TestTrapsKeepTheLimit(t *testing.T) {
 	const limit, connections, requests, aTrap = 100, 16, 4000, 200
 	configuration := fmt.Sprintf(`{"rules": [{"name": "r", "key": [{"header": "x-key"}], "limits": [{"requests": %d, "window": "1h"}]}], "on_error": "deny"}`, limit)
 	envoy := trapEnvoy(t, "", configuration, 2, "FAIL_RELOAD")
-	addr, err := envoy.Listener(t.Context(), "FAIL_RELOAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	addr := listenerOf(t, envoy, "FAIL_RELOAD")
 	var sent atomic.Int64
 	tally, err := load.Flood(t.Context(), addr, connections, 1, func(int) (load.Request, bool) {
 		n := sent.Add(1)

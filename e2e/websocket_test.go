@@ -33,10 +33,7 @@ func TestWebSocket(t *testing.T) {
 		cluster(t, "upstream", startEcho(t)), overHTTP2(clusterAt("behind", socket))), 2)
 	for _, name := range []string{"HTTP/1.1", "HTTP/2"} {
 		t.Run(name, func(t *testing.T) {
-			addr, err := envoy.Listener(t.Context(), name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			addr := listenerOf(t, envoy, name)
 			for range 2 {
 				got, stream := upgrade(t, addr)
 				// What our filter would replace is the upstream's, and alone.
