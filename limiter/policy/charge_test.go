@@ -35,7 +35,7 @@ func (e *Evaluator) pass(t testing.TB, at limiter.Instant, r request) []Deferred
 
 // remaining is what a request would find left.
 func (e *Evaluator) remaining(at limiter.Instant, r request) int64 {
-	return e.Evaluate(at, r).Outcomes[0].Decision.Remaining
+	return e.Evaluate(at, r).Outcomes[0].Charge.Decision.Remaining
 }
 
 func TestChargeOnResponse(t *testing.T) {
@@ -133,7 +133,7 @@ func TestMixedCharges(t *testing.T) {
 	}
 	v := e.Evaluate(0, get("/"))
 	for i, want := range []int64{8, 6, 5} {
-		if got := v.Outcomes[i].Decision.Remaining; got != want {
+		if got := v.Outcomes[i].Charge.Decision.Remaining; got != want {
 			t.Errorf("%s has %d left, want %d", e.policy.Rules[i].Name, got, want)
 		}
 	}

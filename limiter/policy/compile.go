@@ -19,15 +19,15 @@ const (
 )
 
 // Compile reads a configuration. The namespace is the one to use where the
-// configuration gives none. The error names everything that is wrong, each
-// problem after the path that it lies at, in one line.
+// configuration gives none. The error is a *SyntaxError, or Problems that name
+// everything that is wrong, each after the path that it lies at, in one line.
 func Compile(data []byte, namespace string) (*Policy, error) {
 	root, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
 	if root.kind != '{' {
-		return nil, brief.Errorf("the configuration is %s: want an object", root)
+		return nil, Problems{{Message: "the configuration is " + root.String() + ": want an object"}}
 	}
 	var d decoder
 	p := d.policy(root, namespace)

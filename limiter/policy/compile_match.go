@@ -62,7 +62,7 @@ func (d *decoder) textMatch(n node, further fields, exact, prefix, suffix func(n
 		"exact":  func(n node) { m.exact = exact(n) },
 		"prefix": func(n node) { m.prefix = prefix(n) },
 		"suffix": func(n node) { m.suffix = suffix(n) },
-		"regex":  func(n node) { m.regex = d.regex(n) },
+		"regex":  func(n node) { m.regex, m.pattern = d.regex(n), n.text },
 	}
 	if further == nil {
 		d.oneOf(n, conditions)

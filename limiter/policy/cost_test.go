@@ -6,10 +6,10 @@ import "testing"
 func left(t testing.TB, members string, r request) int64 {
 	t.Helper()
 	v := newEvaluator(t, one("100", `"key": [], `+members)).Evaluate(0, r)
-	if v.Err != nil || v.Outcomes[0].Decision == nil {
+	if v.Err != nil || v.Outcomes[0].Charge == nil {
 		t.Fatalf("Evaluate(%v) = %+v, want a decision", r, v)
 	}
-	return v.Outcomes[0].Decision.Remaining
+	return v.Outcomes[0].Charge.Decision.Remaining
 }
 
 func TestCost(t *testing.T) {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 // A decoder turns nodes into configuration and collects everything that is
 // wrong. After an error it returns a zero value and goes on.
-type decoder struct{ problems []error }
+type decoder struct{ problems Problems }
 
 // errorf records what is wrong at a node, after its path and its value.
 func (d *decoder) errorf(n node, format string, args ...any) {
@@ -19,22 +18,15 @@ func (d *decoder) errorf(n node, format string, args ...any) {
 }
 
 func (d *decoder) problem(path, message string) {
-	if path != "" {
-		message = path + ": " + message
-	}
-	d.problems = append(d.problems, errors.New(message))
+	d.problems = append(d.problems, Problem{path, message})
 }
 
-// err joins all that was wrong into one line.
+// err is all that was wrong.
 func (d *decoder) err() error {
 	if len(d.problems) == 0 {
 		return nil
 	}
-	lines := make([]string, len(d.problems))
-	for i, p := range d.problems {
-		lines[i] = p.Error()
-	}
-	return errors.New(strings.Join(lines, "; "))
+	return d.problems
 }
 
 // fields are the names that an object may have, with what each does.

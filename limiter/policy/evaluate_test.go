@@ -92,11 +92,11 @@ func TestTheLongestWaitIsNamed(t *testing.T) {
 		for _, o := range v.Outcomes {
 			name := e.policy.Rules[o.Rule].Name
 			want := map[string]OutcomeKind{"short": Limited, "long": Limited, "wide": Allowed}[name]
-			if o.Kind != want || o.Decision == nil || o.Decision.Allowed != (want == Allowed) {
+			if o.Kind != want || o.Charge == nil || o.Charge.Decision.Allowed != (want == Allowed) {
 				t.Errorf("outcome of %s = %+v, want kind %d", name, o, want)
 			}
-			if name == "wide" && o.Decision.Remaining != 8 {
-				t.Errorf("wide has %d left, want 8: a refusal charges nobody", o.Decision.Remaining)
+			if name == "wide" && o.Charge.Decision.Remaining != 8 {
+				t.Errorf("wide has %d left, want 8: a refusal charges nobody", o.Charge.Decision.Remaining)
 			}
 		}
 	}
@@ -143,8 +143,8 @@ func TestMissingKeyIsSkipped(t *testing.T) {
 		if got := e.kinds(v); v.Reply != nil || !reflect.DeepEqual(got, map[string]OutcomeKind{"lax": MissingKey, "all": Allowed}) {
 			t.Errorf("Evaluate() = %v, %v, want it to pass with lax missing the key", v.Reply, got)
 		}
-		if d := v.Outcomes[0].Decision; d != nil {
-			t.Errorf("decision of a skipped rule = %+v, want none", d)
+		if c := v.Outcomes[0].Charge; c != nil {
+			t.Errorf("decision of a skipped rule = %+v, want none", c.Decision)
 		}
 	}
 	e.run(t, []step{{req: get("/"), want: limited("all")}})
@@ -163,7 +163,7 @@ func TestVerdictsDoNotLeakIntoTheNext(t *testing.T) {
 	e := newEvaluator(t, one("1", `"key": [{"header": "x-k"}], "on_missing_key": "skip"`))
 	e.Evaluate(0, get("/", "x-k", "v"))
 	e.Evaluate(0, get("/", "x-k", "v"))
-	if v := e.Evaluate(0, get("/")); v.Reply != nil || v.Outcomes[0].Kind != MissingKey || v.Outcomes[0].Decision != nil {
+	if v := e.Evaluate(0, get("/")); v.Reply != nil || v.Outcomes[0].Kind != MissingKey || v.Outcomes[0].Charge != nil {
 		t.Errorf("Evaluate() after a refusal = %+v, want only a missing key", v)
 	}
 }
@@ -181,7 +181,7 @@ func (e *Evaluator) checkFailure(t *testing.T, what string, v *Verdict, action s
 	if !errors.Is(v.Err, cause) || v.Result.Admitted || !reflect.DeepEqual(e.kinds(v), want) {
 		t.Errorf("%s, on_error %s: Evaluate() = %v, %v, want %v, all of %v failed", what, action, v.Err, e.kinds(v), cause, rules)
 	}
-	if slices.ContainsFunc(v.Outcomes, func(o Outcome) bool { return o.Decision != nil || o.Evicted }) {
+	if slices.ContainsFunc(v.Outcomes, func(o Outcome) bool { return o.Charge != nil || o.Evicted }) {
 		t.Errorf("%s: outcomes = %+v, want no decisions", what, v.Outcomes)
 	}
 	deny := &Reply{Status: 503, GRPCStatus: 14, Details: "local_rate_limit_error"}

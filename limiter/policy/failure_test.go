@@ -128,7 +128,7 @@ func TestFullStore(t *testing.T) {
 			if details(v) != want || v.Err != nil || v.Result.Admitted != (action == "allow") {
 				t.Errorf("on_full %s: Evaluate(new key) = %q, %v, %+v, want %q", action, details(v), v.Err, v.Result, want)
 			}
-			if o := v.Outcomes[0]; o.Kind != Full || o.Decision != nil || o.Evicted {
+			if o := v.Outcomes[0]; o.Kind != Full || !o.Charge.Full || o.Evicted {
 				t.Errorf("on_full %s: outcome = %+v, want full", action, o)
 			}
 		}

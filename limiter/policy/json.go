@@ -32,28 +32,29 @@ const maxDepth = 32
 // parse reads one JSON value and nothing else. A UTF-8 byte order mark before
 // it is accepted. Names given twice are left to the decoder, which can say more.
 func parse(data []byte) (node, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(bytes.TrimSpace(data)) == 0 {
-		return node{}, errors.New("the configuration is empty")
+	text := bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return node{}, Problems{{Message: "the configuration is empty"}}
 	}
-	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return node{}, errors.New("the configuration is UTF-16: want UTF-8")
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return node{}, Problems{{Message: "the configuration is UTF-16: want UTF-8"}}
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
+	start := int64(len(data) - len(text))
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
 	n, err := read(d, "", 0)
 	if err != nil {
-		return node{}, invalid(d.InputOffset(), err)
+		return node{}, invalid(start, d.InputOffset(), err)
 	}
 	end := d.InputOffset()
 	if _, err := d.ReadToken(); err != io.EOF {
-		return node{}, invalid(end, errors.New("something follows the configuration"))
+		return node{}, invalid(start, end, errors.New("something follows the configuration"))
 	}
 	return n, nil
 }
 
-// invalid says what is wrong and where, which jsontext knows better than the
-// caller, but words for programmers.
-func invalid(at int64, err error) error {
+// invalid says what is wrong and where in the text that begins at start, which
+// jsontext knows better than the caller, but words for programmers.
+func invalid(start, at int64, err error) error {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
 		at, err = syntactic.ByteOffset, syntactic.Err
@@ -61,7 +62,7 @@ func invalid(at int64, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the configuration ends too early")
 	}
-	return brief.Errorf("not valid JSON at byte %d: %w", at, err)
+	return &SyntaxError{start + at, err}
 }
 
 func read(d *jsontext.Decoder, path string, depth int) (node, error) {

@@ -112,6 +112,7 @@ type headerMatch struct {
 type textMatch struct {
 	exact, prefix, suffix string
 	regex                 *regexp.Regexp
+	pattern               string // of the regex, as it is written
 	absent                bool
 }
 

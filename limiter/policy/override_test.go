@@ -22,7 +22,7 @@ func TestOverrides(t *testing.T) {
 		{at: 1e6, req: get("/", "x-k", "Alice")}, {at: 1e6, req: get("/", "x-k", "alice ")},
 	})
 	for range 10 {
-		if v := e.Evaluate(0, probe); v.Reply != nil || v.Outcomes[0].Kind != Allowed || v.Outcomes[0].Decision != nil || len(v.Headers) != 0 {
+		if v := e.Evaluate(0, probe); v.Reply != nil || v.Outcomes[0].Kind != Allowed || v.Outcomes[0].Charge != nil || len(v.Headers) != 0 {
 			t.Errorf("Evaluate(unlimited) = %+v, want it allowed and uncounted", v)
 		}
 	}

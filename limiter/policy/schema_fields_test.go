@@ -141,7 +141,7 @@ func TestSchemaKnowsTheParsersFields(t *testing.T) {
 	known := map[string]bool{}
 	ask := func(data []byte) {
 		_, err := Compile(data, "test")
-		for _, problem := range problemsOf(data, err) {
+		for _, problem := range problemsOf(err) {
 			if _, wanted, ok := strings.Cut(problem.Error(), " of "); ok {
 				for _, m := range quoted.FindAllStringSubmatch(wanted, -1) {
 					known[m[1]] = true

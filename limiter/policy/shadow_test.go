@@ -17,7 +17,7 @@ func TestShadow(t *testing.T) {
 			if i == 2 || i == 3 || i == 6 {
 				want = ShadowLimited
 			}
-			if o := v.Outcomes[0]; v.Reply != nil || !v.Result.Admitted || o.Kind != want || o.Decision.Allowed != (want == Allowed) {
+			if o := v.Outcomes[0]; v.Reply != nil || !v.Result.Admitted || o.Kind != want || o.Charge.Decision.Allowed != (want == Allowed) {
 				t.Errorf("%s: request %d: %+v, %q, want kind %d", trial, i, o, details(v), want)
 			}
 		}

@@ -26,10 +26,13 @@ type Verdict struct {
 
 // An Outcome is what one rule said.
 type Outcome struct {
-	Rule     int // its index in Policy.Rules
-	Kind     OutcomeKind
-	Evicted  bool              // a live key made way for this one
-	Decision *limiter.Decision // nil if the table was not asked, or was full
+	Rule    int // its index in Policy.Rules
+	Kind    OutcomeKind
+	Evicted bool // a live key made way for this one
+
+	// Charge is what the table was asked and what it said; nil if it was not
+	// asked.
+	Charge *limiter.Charge
 }
 
 // An OutcomeKind is what became of a rule.
@@ -93,14 +96,14 @@ func (e *Evaluator) judge(result *limiter.Result) *Verdict {
 
 // read fills in an outcome from its charge.
 func (o *Outcome) read(c *limiter.Charge) {
-	o.Decision, o.Evicted = &c.Decision, c.Evicted
+	o.Charge, o.Evicted = c, c.Evicted
 	switch {
 	case !c.Decision.Allowed && c.Shadow:
 		o.Kind = ShadowLimited
 	case !c.Decision.Allowed:
 		o.Kind = Limited
 	case c.Full:
-		o.Kind, o.Decision = Full, nil
+		o.Kind = Full
 	}
 }
 
@@ -154,8 +157,8 @@ func (e *Evaluator) Settle(now limiter.Instant, deferred []Deferred, resp Respon
 		return e.fail(&result, err)
 	}
 	for i := range e.charges {
-		o := &e.outcomes[i]
-		if o.Evicted = e.charges[i].Evicted; e.charges[i].Full {
+		o, c := &e.outcomes[i], &e.charges[i]
+		if o.Charge, o.Evicted = c, c.Evicted; c.Full {
 			o.Kind = Full
 		}
 	}
