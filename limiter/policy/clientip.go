@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/netip"
+	"strings"
 
 	"github.com/weirproxy/weir/limiter/internal/brief"
 )
@@ -62,8 +63,10 @@ func (s clientIPSource) literal(text string) (string, error) {
 // parseAddress reads an address with or without a port. An IPv4 address
 // mapped into IPv6 is the IPv4 address.
 func parseAddress(text string) (netip.Addr, bool) {
-	if both, err := netip.ParseAddrPort(text); err == nil {
-		return both.Addr().Unmap(), true
+	if strings.Contains(text, ":") {
+		if both, err := netip.ParseAddrPort(text); err == nil {
+			return both.Addr().Unmap(), true
+		}
 	}
 	addr, err := netip.ParseAddr(text)
 	return addr.Unmap(), err == nil

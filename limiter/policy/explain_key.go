@@ -100,11 +100,18 @@ func (p part) isSecret() bool {
 	case kindBearer, kindCookie:
 		return true
 	case kindHeader, kindQuery, kindProperty:
-		name := strings.ToLower(p.source.(named).name)
-		for _, word := range []string{"auth", "cookie", "credential", "key", "passw", "pwd", "secret", "session", "sig", "token"} {
-			if strings.Contains(name, word) {
-				return true
-			}
+		return IsCredential(p.source.(named).name)
+	}
+	return false
+}
+
+// IsCredential says whether a header, a query parameter or a property is called
+// as if it held one.
+func IsCredential(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range []string{"auth", "cookie", "credential", "key", "passw", "pwd", "secret", "session", "sig", "token"} {
+		if strings.Contains(name, word) {
+			return true
 		}
 	}
 	return false

@@ -13,9 +13,8 @@ import (
 // escape stands for itself and becomes %25, so that what is decoded around it
 // cannot turn it into the beginning of one.
 func normalizePath(path string) string {
-	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		path = path[:i]
-	}
+	path, _, _ = strings.Cut(path, "?")
+	path, _, _ = strings.Cut(path, "#")
 	if isNormal(path) {
 		return path
 	}
