@@ -1,0 +1,150 @@
+package accesslog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say how a log is read.
+type Options struct {
+	// Format is that of all files; nil detects it from the first lines.
+	Format *Format
+
+	// Disorder is by how much lines may be out of order, 0 or more.
+	Disorder time.Duration
+
+	// TrustedHops is how many entries of X-Forwarded-For, from the right, are
+	// those of trusted proxies: 0 takes the last as the client's address. It
+	// counts only if the format has no address of the downstream.
+	TrustedHops int
+
+	// Fields says what fields of JSON are, by their names, if that is not what
+	// their names say: "header:x-user-id", "response:x-cost",
+	// "property:connection.mtls", "time" (of the start), "end_time", "duration"
+	// (in milliseconds), "seconds" (the same in seconds), "method", "path",
+	// "host", "client", "status", "ignore".
+	Fields map[string]string
+}
+
+// Open opens a log of one or more files, "-" being standard input. They may be
+// compressed by gzip or zstd. The error names a file that is not there, or
+// shows what is expected if the format cannot be detected.
+func Open(files []string, stdin io.Reader, o Options) (l *Log, err error) {
+	if o.Disorder < 0 || o.TrustedHops < 0 {
+		return nil, errors.New("disorder and trusted hops must not be negative")
+	}
+	l = &Log{parser: &parser{}, blocks: &blocks{}, order: newOrder(o.Disorder.Microseconds()), maxBytes: maxWaitingBytes, maxRecords: maxWaitingRecords}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+			l = nil
+		}
+	}()
+	for i, name := range files {
+		if name == "-" && slices.Contains(files[:i], name) {
+			return l, errors.New("standard input can be read once only")
+		}
+		src, err := newSource(name, stdin)
+		if err != nil {
+			return l, err
+		}
+		l.streams = append(l.streams, &stream{source: *src, index: int32(i), parser: l.parser, blocks: l.blocks})
+	}
+	if o.Format == nil {
+		if o.Format, err = l.detect(); err != nil {
+			return l, err
+		}
+	}
+	if l.parser, err = newParser(o.Format, o.Fields); err != nil {
+		return l, err
+	}
+	l.current = Record{log: l, trustedHops: o.TrustedHops, notLogged: notLogged{}, dotted: map[string]string{}}
+	return l, l.first()
+}
+
+// newParser returns a parser, with the meanings that a user gives to names in
+// JSON.
+func newParser(f *Format, fields map[string]string) (p *parser, err error) {
+	if !f.isJSON() {
+		if len(fields) > 0 {
+			return nil, errors.New("only the fields of JSON logs have names: a text format says by itself what its fields are")
+		}
+		return &parser{format: f}, nil
+	}
+	own := *f
+	own.words = f.words.clone()
+	names, err := newJSONNames(own.words, fields)
+	return &parser{format: &own, json: names}, err
+}
+
+// detect finds the format, by the first file that has lines which some format
+// reads.
+func (l *Log) detect() (f *Format, err error) {
+	err = l.empty()
+	for _, s := range l.streams {
+		if err := s.begin(); err != nil {
+			return nil, err
+		}
+		var lines []string
+		s.eachLine(func(line []byte) bool {
+			lines = append(lines, string(line))
+			return len(lines) < 100
+		})
+		if len(lines) == 0 && s.end != nil && s.end != io.EOF {
+			return nil, s.end
+		}
+		if s.again() {
+			if err := s.rewind(); err != nil {
+				return nil, err
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		if f, err = Detect(lines); err == nil {
+			return f, nil
+		}
+	}
+	return nil, err
+}
+
+// empty is the error of a log without lines.
+func (l *Log) empty() error {
+	for _, s := range l.streams {
+		if s.end != nil && s.end != io.EOF {
+			return s.end
+		}
+	}
+	return fmt.Errorf("the log is empty: no line in %s", strings.Join(l.files(), ", "))
+}
+
+func (l *Log) files() (names []string) {
+	for _, s := range l.streams {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// first looks at the first time in each file, and puts the files in order.
+func (l *Log) first() error {
+	for _, s := range l.streams {
+		s.parser = l.parser
+		if s.block == nil {
+			if err := s.begin(); err != nil {
+				return err
+			}
+		}
+		s.peek()
+		if s.again() && len(l.streams) > 1 {
+			if err := s.rewind(); err != nil {
+				return err
+			}
+		}
+	}
+	l.queue = slices.SortedFunc(slices.Values(l.streams), compareStreams)
+	return nil
+}
