@@ -9,7 +9,7 @@
 // (module) and a real Envoy (envoy, which also starts the file that users copy
 // and configurations that must be refused). That a request does not cost what
 // it was refused by another rule is in allornone; what may import what in
-// imports.
+// imports. In replay the command-line tool decides the log of a run in Envoy.
 //
 // # Does it get along with the rest of Envoy?
 //
@@ -66,6 +66,7 @@
 //	load/        load on a server: as fast as it answers, or at a fixed rate
 //	demo/        the scripted session of make run and make demo
 //	bench/       what a request costs in Envoy, for make bench-envoy
+//	replaybench/ how fast the tool reads logs, for make bench-replay
 //	floor/       modules by hand that do the least a limiter must, for bench;
 //	             floor_test says that they do
 //	peers/       the Go libraries people use, beside Weir: a module of its own

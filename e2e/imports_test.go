@@ -7,7 +7,10 @@ import (
 	"testing"
 )
 
-const root = "github.com/weirproxy/weir/"
+const (
+	root = "github.com/weirproxy/weir/"
+	tool = "limiter/cmd/weir/internal/"
+)
 
 // TestImports holds the direction of imports: what each part may import
 // besides the standard library, which for the core has no clock, no I/O and no
@@ -28,6 +31,18 @@ func TestImports(t *testing.T) {
 		{packages: "plugin", wasm: true,
 			allowed: []string{root + "limiter", root + "limiter/policy"},
 			denied:  []string{"fmt", "os", "net", "net/http", "time", "sync", "context"}},
+		{packages: tool + "report", allowed: []string{"github.com/go-json-experiment/json/"}},
+		{packages: tool + "accesslog",
+			allowed: []string{root + "limiter/policy", root + tool + "report", "github.com/klauspost/compress/", "github.com/go-json-experiment/json/jsontext"}},
+		{packages: tool + "manifest",
+			allowed: []string{root + "limiter/policy", "go.yaml.in/yaml/v3", "github.com/go-json-experiment/json/"}},
+		{packages: tool + "replay",
+			allowed: []string{root + "limiter", root + "limiter/policy", root + tool + "report", "github.com/go-json-experiment/json/jsontext"}},
+		{packages: tool + "explain",
+			allowed: []string{root + "limiter", root + "limiter/policy", root + tool + "replay", root + tool + "report"}},
+		{packages: tool + "traffic",
+			allowed: []string{root + "limiter", root + "limiter/policy", "github.com/go-json-experiment/json/jsontext"}},
+		{packages: "e2e/replaybench"},
 		{packages: "e2e/wasmhost", allowed: []string{"github.com/tetratelabs/wazero/"}},
 		{packages: "e2e/envoyproc", allowed: []string{"golang.org/x/sys/unix"}},
 		{packages: "e2e/scenario"},
