@@ -11,7 +11,7 @@ MODULE  := build/weir.wasm
 SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') plugin/default.pgo go.mod go.sum
 WASM    := GOOS=wasip1 GOARCH=wasm
 
-.PHONY: help build run demo test check vuln fuzz soak flood bench pgo bench-peers bench-envoy floors compat envoy clean
+.PHONY: help build tool run demo test check vuln fuzz soak flood bench pgo bench-peers bench-envoy bench-replay floors compat envoy clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
@@ -20,6 +20,9 @@ build: $(MODULE) ## build the module, build/weir.wasm
 
 $(MODULE): $(SOURCES)
 	$(WASM) go build -trimpath -ldflags='-s -w' -buildmode=c-shared -o $@ ./plugin
+
+tool: ## build the command-line tool, build/weir
+	go build -trimpath -o build/weir ./limiter/cmd/weir
 
 run: build envoy ## run it in a real Envoy, show a session, stay up for your own curl
 	go run ./e2e/demo -stay
@@ -70,8 +73,9 @@ flood: build envoy ## floods of keys, one hot key, reloads under load, at full l
 bench: ## benchmark the core natively
 	go test -run '^$$' -bench . -benchmem ./limiter/...
 
-pgo: ## profile the core anew for the compiler of the module, plugin/default.pgo
+pgo: ## profile anew for the compiler: the core for the module, plugin/default.pgo, and a replay for the tool
 	go test -trimpath -run '^$$' -bench Evaluate -benchtime 3s -cpuprofile plugin/default.pgo -o build/policy.test ./limiter/policy
+	go test -trimpath -run '^$$' -bench Replay -benchtime 10x -cpuprofile limiter/cmd/weir/default.pgo -o build/weir.test ./limiter/cmd/weir
 
 bench-peers: ## compare with the Go libraries people use: speed, memory, who admits what
 	cd e2e/peers && go run .
@@ -81,6 +85,9 @@ build/goadmit.wasm: e2e/floor/goadmit/main.go
 
 bench-envoy: build build/goadmit.wasm envoy ## what a request costs in a real Envoy, beside no filter, floors and Envoy's own limit
 	go run ./e2e/bench -svg e2e/bench/cost.svg
+
+bench-replay: ## how fast weir replay reads 20 million lines, and in what memory, beside wc -l and jq
+	go run ./e2e/replaybench
 
 floors: ## assemble the floors of bench-envoy anew; needs wat2wasm, of Debian's wabt
 	for floor in admit refuse; do wat2wasm e2e/floor/$$floor.wat -o e2e/floor/$$floor.wasm; done
