@@ -1,5 +1,7 @@
 package limiter
 
+import "slices"
+
 // A Charge asks a table for the quota of one key, and receives the answer.
 // A value may be used again; its slices then keep their memory.
 type Charge struct {
@@ -43,6 +45,14 @@ type Charge struct {
 	back     int64     // the most that a state was ahead of the clock which was re-anchored
 	keep     bool      // the entry says something wrong, to be mended even if the request is refused
 	corrupt  bool      // some state could not be decoded
+}
+
+// Keep returns a copy that shares no memory with c, to be given back later by
+// Table.Refund.
+func (c *Charge) Keep() Charge {
+	kept := *c
+	kept.Each, kept.receipts = slices.Clone(c.Each), slices.Clone(c.receipts)
+	return kept
 }
 
 // answer decides on the states of an entry and appends the next ones to dst.

@@ -1,5 +1,7 @@
 package limiter
 
+import "slices"
+
 // commit swaps every page that changed, or none: where a page conflicts it is
 // loaded and decided anew, and if the request is then refused, or cannot be
 // decided, what was swapped before is given back.
@@ -44,6 +46,20 @@ func (r *request) decideAgain(p *page) error {
 		}
 	}
 	return nil
+}
+
+// undo gives back the charges of a request that was admitted earlier.
+func (r *request) undo(t *Table, now Instant, charges []Charge) Result {
+	r.table, r.now, r.charges = t, now, charges
+	r.pages, r.result = r.pages[:0], Result{}
+	for i := range charges {
+		shard := t.shardOf(charges[i].Key)
+		if !slices.ContainsFunc(r.pages, func(p page) bool { return p.shard == shard }) {
+			r.newPage(shard)
+		}
+	}
+	r.giveBack(r.pages)
+	return r.result
 }
 
 // giveBack refunds the charges in pages that were swapped.

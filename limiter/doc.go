@@ -51,7 +51,8 @@
 // encoded state it finds into a decision and a next state, and swaps the
 // changed shards only if everything admits: a refused request leaves no trace. If
 // somebody else has changed a shard meanwhile it is loaded and decided again;
-// should it then refuse, what was charged before is given back.
+// should it then refuse, what was charged before is given back. [Table.Refund]
+// gives back later what a request was charged that others have refused then.
 //
 // Charges of one key may have other Limits, as those of an old and a new
 // configuration have, which serve side by side for a while. Limits that both

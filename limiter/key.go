@@ -43,3 +43,12 @@ func (s Seed) Bytes() []byte {
 func (s Seed) Fingerprint(key []byte) Fingerprint {
 	return max(1, Fingerprint(siphash.Hash(s.k0, s.k1, key)))
 }
+
+// Hash returns the 128-bit hash of a key, for those who name keys to others and
+// must not have two share a name.
+func (s Seed) Hash(key []byte) (h [16]byte) {
+	low, high := siphash.Hash128(s.k0, s.k1, key)
+	binary.LittleEndian.PutUint64(h[:8], low)
+	binary.LittleEndian.PutUint64(h[8:], high)
+	return h
+}

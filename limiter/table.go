@@ -155,6 +155,18 @@ func (t *Table) Peek(now Instant, charges []Charge) (Result, error) {
 	return t.do(now, charges, false)
 }
 
+// Refund gives back what the charges of an admitted request have recorded,
+// which must not have been given back before: as if it had never come, save for
+// what a bucket would have drained in vain (see the package comment). It costs a
+// Load and a Swap for each shard. Charges that could not be given back, because
+// the Store failed or conflicted to the end, are Lost, and stay charged.
+func (t *Table) Refund(now Instant, charges []Charge) Result {
+	r := t.request()
+	result := r.undo(t, now.clamp(), charges)
+	t.release(r)
+	return result
+}
+
 func (t *Table) do(now Instant, charges []Charge, commit bool) (Result, error) {
 	r := t.request()
 	result, err := r.do(t, now.clamp(), charges, commit)
