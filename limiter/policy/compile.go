@@ -41,14 +41,19 @@ func (d *decoder) policy(n node, namespace string) *Policy {
 	p := &Policy{
 		Namespace: namespace,
 		Store:     Store{MaxKeys: defaultKeys, OnFull: Allow},
-		OnError:   Allow,
-		reply:     reply{status: 429, grpcStatus: grpcResourceExhausted, body: textBody},
-		headers:   headers{retryAfter: true},
-		replicas:  1,
+		OnError:   Allow, OnGlobalError: Local,
+		reply:    reply{status: 429, grpcStatus: grpcResourceExhausted, body: textBody},
+		headers:  headers{retryAfter: true},
+		replicas: 1,
 	}
-	var rules node
+	var rules, onGlobalError node
 	d.object(n, fields{
-		"rules":     func(n node) { rules = n },
+		"rules":  func(n node) { rules = n },
+		"global": func(n node) { d.engine(n, p) },
+		"on_global_error": func(n node) {
+			onGlobalError = n
+			p.OnGlobalError = Action(d.choice(n, string(Local), string(Allow), string(Deny)))
+		},
 		"exempt":    func(n node) { d.items(n, func(n node) { p.exempt = append(p.exempt, d.exemption(n)) }) },
 		"reply":     func(n node) { d.reply(n, &p.reply) },
 		"headers":   func(n node) { p.headers = d.headers(n) },
@@ -57,8 +62,11 @@ func (d *decoder) policy(n node, namespace string) *Policy {
 		"namespace": func(n node) { p.Namespace = d.namespace(n) },
 		"replicas":  func(n node) { p.replicas = d.integer(n, 1, maxReplicas) },
 	}, "rules")
+	if onGlobalError.kind != 0 && p.Global == nil {
+		d.problem(onGlobalError.path, `there is no engine that could fail: the configuration has no "global"`)
+	}
 	if rules.kind != 0 {
-		d.items(rules, func(n node) { p.Rules = append(p.Rules, d.rule(n, p.replicas)) })
+		d.items(rules, func(n node) { p.Rules = append(p.Rules, d.rule(n, p)) })
 	}
 	names := map[string]bool{}
 	for i, r := range p.Rules {

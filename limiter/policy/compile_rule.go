@@ -5,9 +5,9 @@ import (
 	"github.com/weirproxy/weir/limiter/internal/brief"
 )
 
-func (d *decoder) rule(n node, replicas int64) *Rule {
+func (d *decoder) rule(n node, p *Policy) *Rule {
 	r := &Rule{onMissing: missingClientIP, cost: costOfOne, enforced: 100}
-	var limits, overrides node
+	var limits, overrides, global, charge node
 	d.object(n, fields{
 		"name":  func(n node) { r.Name = d.name(n) },
 		"match": func(n node) { d.match(n, &r.match) },
@@ -16,17 +16,27 @@ func (d *decoder) rule(n node, replicas int64) *Rule {
 			r.onMissing = missing(d.choice(n, string(missingClientIP), string(missingSkip), string(missingReject), string(missingShared)))
 		},
 		"limits":          func(n node) { limits = n },
+		"global":          func(n node) { global = n },
 		"overrides":       func(n node) { overrides = n },
 		"cost":            func(n node) { r.cost = d.cost(n) },
-		"charge":          func(n node) { r.onResult = d.charge(n) },
+		"charge":          func(n node) { charge, r.onResult = n, d.charge(n) },
 		"shadow":          func(n node) { r.shadow = d.bool(n) },
 		"enforce_percent": func(n node) { r.enforced = uint32(d.integer(n, 0, 100)) },
-	}, "name", "key", "limits")
-	if limits.kind != 0 {
-		r.limits = d.quota(limits, r.Name, replicas)
+	}, "name", "key")
+	switch {
+	case limits.kind != 0:
+		r.limits = d.quota(limits, r.Name, p.replicas)
+	case n.kind == '{' && global.kind == 0:
+		d.problem(n.path, `the field "limits" is missing`)
+	}
+	if global.kind != 0 {
+		d.globalRule(global, r, p)
+	}
+	if r.global != nil && r.onResult != nil {
+		d.problem(charge.path, "a global rule is charged with the request")
 	}
 	if overrides.kind != 0 {
-		d.overrides(overrides, r, replicas)
+		d.overrides(overrides, r, p.replicas)
 	}
 	return r
 }
@@ -44,7 +54,11 @@ func (d *decoder) overrides(n node, r *Rule, replicas int64) {
 			"unlimited": func(n node) { o.unlimited = d.bool(n) },
 			"block":     func(n node) { o.block = d.bool(n) },
 		}, "key")
-		if limits.kind != 0 {
+		switch {
+		case limits.kind == 0:
+		case r.global != nil && r.global.limits != nil:
+			o.limits, o.share = d.globalQuota(limits, r, replicas)
+		default:
 			o.limits = d.quota(limits, r.Name, replicas)
 		}
 		either := (o.limits != nil) != (o.unlimited != o.block) && !(o.unlimited && o.block)

@@ -73,6 +73,17 @@ func TestCompileGood(t *testing.T) {
 			`{11 {metadata/filter_metadata/envoy.filters.http.jwt_authn/payload/sub}} {11 {metadata/filter_metadata/envoy.filters.http.jwt_authn/jwt/realm/id}} ` +
 			`{12 {12 }} {13 {13 xds/route_name}} {14 {14 connection/id}}] shared cost 1 charged for [401 4xx] by {x-units 1 9} 100% login=2/1m0s(6 buckets); ` +
 			`trial path ^(?:/[0-9]+)$ [] client_ip cost 3 shadow 50% trial=5/1s(burst 10)`,
+		"global-redis": strings.Replace(defaults, "1 replicas", "3 replicas", 1) +
+			` redis at redis within 50ms, 20 pending, domain "", dialect "upstash" as "eu1.upstash.example" with "t0ps3cret", secret true, error deny; ` +
+			`both [{2 {2 x-k}}] client_ip cost 1 100% both=10/1s global[both-global-1s=10/1s both-global-1h=100/1h0m0s(6 buckets) of which here ` +
+			`both-global-1s=3/1s both-global-1h=33/1h0m0s(6 buckets)] override[both-global=7/1s(burst 21) of which here both-global=2/1s(burst 7)] ` +
+			`override[unlimited] override[block]; shared-only [] client_ip cost 1 shadow 100%  global[one=2/1m0s(inclusive) of which here one=1/1m0s(inclusive)]; ` +
+			`local-only [] client_ip cost 1 100% local-only=2/1m0s`,
+		"global-redis-least": defaults + ` redis at r within 20ms, 1000 pending, domain "", dialect "webdis" as "r" with "", secret false, error local; ` +
+			`a [] client_ip cost 1 100%  global[a=1/1s of which here a=1/1s]`,
+		"global-rls": defaults + ` rls at limits within 1m0s, 1000000 pending, domain "edge", dialect "" as "limits" with "", secret true, error allow; ` +
+			`default [{2 {2 x-k}} {3 {24 64}}] client_ip cost 1 100%  global[rule="default":-1 header x-k="":0 client_ip /24 or /64="":1] override[default=9/1s]; ` +
+			`own [{2 {2 x-k}} {7 {7 }}] client_ip cost 1 100% own=5/1s global[tier="free_1":-1 path="":1 user="":0]`,
 	}
 	files := fixtures(t, "good")
 	for name, data := range files {

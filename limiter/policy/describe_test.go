@@ -14,6 +14,10 @@ func describe(p *Policy) string {
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
 	add("%s, %d keys, full %s, error %s, reply %d/%d %q %q %v, headers %v, %d replicas", p.Namespace, p.Store.MaxKeys, p.Store.OnFull, p.OnError,
 		p.reply.status, p.reply.grpcStatus, p.reply.contentType, p.reply.body, p.reply.headers, p.headers, p.replicas)
+	if g := p.Global; g != nil {
+		add("%s at %s within %v, %d pending, domain %q, dialect %q as %q with %q, secret %v, error %s", g.Engine, g.Cluster, g.Timeout, g.MaxPending,
+			g.Domain, g.Dialect, g.Authority, g.Token, g.seed != limiter.Seed{}, p.OnGlobalError)
+	}
 	for i, m := range p.exempt {
 		if i == 0 {
 			words[0] += ","
@@ -36,6 +40,9 @@ func describe(p *Policy) string {
 			add("shadow")
 		}
 		add("%d%% %s", r.enforced, describeQuota(r.limits))
+		if g := r.global; g != nil {
+			add("global[%s]", describeShared(g.limits, g.share)+describeEntries(g.descriptor))
+		}
 		var overrides []string
 		for _, o := range r.overrides {
 			switch {
@@ -44,7 +51,7 @@ func describe(p *Policy) string {
 			case o.block:
 				overrides = append(overrides, "override[block]")
 			default:
-				overrides = append(overrides, "override["+describeQuota(o.limits)+"]")
+				overrides = append(overrides, "override["+describeShared(o.limits, o.share)+"]")
 			}
 		}
 		slices.SortFunc(overrides, func(a, b string) int { return strings.Compare(b, a) })
@@ -87,8 +94,27 @@ func describeText(m textMatch) string {
 	}
 }
 
+// describeShared writes limits, and the share of one proxy if they are global.
+func describeShared(whole, share *quota) string {
+	if share == nil {
+		return describeQuota(whole)
+	}
+	return describeQuota(whole) + " of which here " + describeQuota(share)
+}
+
+func describeEntries(entries []entry) string {
+	var words []string
+	for _, e := range entries {
+		words = append(words, fmt.Sprintf("%s=%q:%d", e.name, e.value, e.part))
+	}
+	return strings.Join(words, " ")
+}
+
 func describeQuota(q *quota) string {
 	var words []string
+	if q == nil {
+		return ""
+	}
 	for i := range q.limits.Len() {
 		l := q.limits.At(i)
 		word := fmt.Sprintf("%s=%d/%v", q.names[i], l.Requests, l.Window)

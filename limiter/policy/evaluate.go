@@ -16,15 +16,19 @@ type Evaluator struct {
 	view     view
 	charges  []limiter.Charge
 	asked    []asked // of each charge
+	asks     []Ask
 	outcomes []Outcome
 	reports  []report
 	deferred []Deferred
 	verdict  Verdict
 	refusals refusals
-	headers  [][2]string
-	policies []string
-	reply    Reply
-	key      []byte
+	shield   shield
+
+	unshielded bool
+	headers    [][2]string
+	policies   []string
+	reply      Reply
+	key        []byte
 }
 
 // asked is what a charge was made for.
@@ -39,10 +43,14 @@ func NewEvaluator(p *Policy, table *limiter.Table) *Evaluator {
 	return &Evaluator{policy: p, table: table}
 }
 
+// Unshield has the engine asked about every request, for who wants to know each
+// answer and to whom a call costs nothing.
+func (e *Evaluator) Unshield() { e.unshielded = true }
+
 // Evaluate decides a request that came at the given time. A panic on the way
 // is an error like any other.
 func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v *Verdict) {
-	e.charges, e.asked, e.outcomes = e.charges[:0], e.asked[:0], e.outcomes[:0]
+	e.charges, e.asked, e.asks, e.outcomes = e.charges[:0], e.asked[:0], e.asks[:0], e.outcomes[:0]
 	e.view.reset(req)
 	defer func() {
 		e.view.Request = nil
@@ -63,6 +71,8 @@ func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v *Verdict) {
 		return e.fail(nil, err)
 	case refused != nil:
 		return e.say(Verdict{Reply: e.refuse(refusal{rule: refused}, nil), Outcomes: e.settled()})
+	case len(e.asks) > 0:
+		return e.evaluateGlobal(now)
 	case len(e.charges) == 0:
 		return e.say(Verdict{Outcomes: e.outcomes})
 	}
@@ -145,21 +155,31 @@ func (e *Evaluator) ask(rule *Rule) (OutcomeKind, error) {
 	if err != nil || !complete {
 		return MissingKey, err
 	}
-	quota := rule.limits
-	if o := rule.override(key); o != nil {
-		switch {
-		case o.unlimited:
-			return Allowed, nil
-		case o.block && rule.enforces(key):
-			return Limited, nil
-		case o.block:
-			return ShadowLimited, nil
-		}
-		quota = o.limits
+	override := rule.override(key)
+	switch {
+	case override == nil:
+	case override.unlimited:
+		return Allowed, nil
+	case override.block && rule.enforces(key):
+		return Limited, nil
+	case override.block:
+		return ShadowLimited, nil
 	}
 	units, err := rule.cost.of(e.view.Header)
 	if err != nil {
 		return Failed, err
+	}
+	quota := rule.limits
+	switch {
+	case rule.asksEngine(override):
+		if err := e.askEngine(rule, override, key, units); err != nil {
+			return Failed, err
+		}
+	case override != nil:
+		quota = override.limits
+	}
+	if quota == nil {
+		return Allowed, nil
 	}
 	c := e.charge(quota)
 	c.Key, c.Cost, c.Shadow, c.PeekOnly = e.table.Fingerprint(key), units, !rule.enforces(key), rule.onResult != nil

@@ -26,8 +26,14 @@ type RuleExplanation struct {
 	Applies  bool // the key is complete, or on_missing_key makes up for it
 	Cost     int64
 	Override Override
-	Limits   []NamedLimit // that the key is held to; none if it is unlimited or blocked
+	Limits   []NamedLimit // that this proxy holds the key to; none if it is unlimited or blocked
 	Enforced bool         // a refusal refuses the request
+
+	// Global are the limits that the key is held to in all proxies together, or
+	// Descriptor is what a rate limit service is asked about, secrets hashed. Both
+	// are nil if the engine has no say.
+	Global     []NamedLimit
+	Descriptor [][2]string
 }
 
 // A Condition is one of those of a match.
@@ -73,7 +79,7 @@ func (p *Policy) Explain(req Request) (*Explanation, error) {
 		}
 	}
 	for _, rule := range p.Rules {
-		r, err := rule.explain(v)
+		r, err := rule.explain(v, p.Global)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +88,7 @@ func (p *Policy) Explain(req Request) (*Explanation, error) {
 	return x, nil
 }
 
-func (r *Rule) explain(v *view) (x RuleExplanation, err error) {
+func (r *Rule) explain(v *view, g *Global) (x RuleExplanation, err error) {
 	x.Rule = r
 	if x.Conditions, err = r.match.explain(v); err != nil {
 		return x, err
@@ -102,13 +108,35 @@ func (r *Rule) explain(v *view) (x RuleExplanation, err error) {
 		return x, err
 	}
 	x.Applies, x.Enforced = true, r.enforces(key)
-	quota := r.limits
-	if o := r.override(key); o != nil {
-		x.Override, quota = o.name(), o.limits
+	if err := x.explainLimits(r.override(key), v, g); err != nil {
+		return x, err
 	}
-	x.Limits = quota.named()
 	x.Cost, err = r.cost.of(v.Header)
 	return x, err
+}
+
+// explainLimits says what a key is held to that may have an override.
+func (x *RuleExplanation) explainLimits(o *override, v *view, g *Global) (err error) {
+	local, r := x.Rule.limits, x.Rule
+	if o != nil {
+		x.Override = o.name()
+	}
+	switch {
+	case o != nil && (o.unlimited || o.block):
+		return nil
+	case !r.asksEngine(o):
+		if o != nil {
+			local = o.limits
+		}
+	case r.global.descriptor != nil:
+		x.Descriptor, err = r.descriptorOf(v, g)
+	case o != nil:
+		x.Global = o.limits.named()
+	default:
+		x.Global = r.global.limits.named()
+	}
+	x.Limits = local.named()
+	return err
 }
 
 func (o *override) name() Override {
@@ -133,12 +161,27 @@ func (q *quota) named() (limits []NamedLimit) {
 	return limits
 }
 
-// Limits are what each key of the rule is held to, but for overrides.
+// Limits are what each key of the rule is held to in this proxy, but for
+// overrides.
 func (r *Rule) Limits() []NamedLimit { return r.limits.named() }
 
+// GlobalLimits are those that each key of the rule is held to in all proxies
+// together, but for overrides; none if there are none, or a rate limit service
+// knows them.
+func (r *Rule) GlobalLimits() []NamedLimit {
+	if r.global == nil {
+		return nil
+	}
+	return r.global.limits.named()
+}
+
 // Overrides says whether a charge was made by the limits of an override, and
-// not by the rule's own.
-func (r *Rule) Overrides(c *limiter.Charge) bool { return c.Limits != r.limits.limits }
+// not by the rule's own, local or global.
+func (r *Rule) Overrides(c *limiter.Charge) bool {
+	local := r.limits != nil && c.Limits == r.limits.limits
+	global := r.global != nil && r.global.limits != nil && c.Limits == r.global.limits.limits
+	return !local && !global
+}
 
 // EnforcePercent is the share of keys, 0..100, that the rule refuses; for the
 // others, or if it is 0, it is in shadow.

@@ -36,6 +36,12 @@ func (x RuleExplanation) summary() string {
 	for _, l := range x.Limits {
 		words = append(words, fmt.Sprintf("%s=%d/%v", l.Name, l.Requests, l.Window))
 	}
+	for _, l := range x.Global {
+		words = append(words, fmt.Sprintf("global %s=%d/%v", l.Name, l.Requests, l.Window))
+	}
+	for _, e := range x.Descriptor {
+		words = append(words, fmt.Sprintf("entry %s=%q", e[0], e[1]))
+	}
 	if !x.Enforced {
 		words = append(words, "shadow")
 	}
@@ -87,6 +93,43 @@ func TestExplain(t *testing.T) {
 		}
 		if key, err := p.Key(0, test.req); x.Rules[0].Matches && (err != nil || !reflect.DeepEqual(key, x.Rules[0].Key)) {
 			t.Errorf("%s: Key() = %v, %v, want as explained: %v", test.config, key, err, x.Rules[0].Key)
+		}
+	}
+}
+
+// TestExplainGlobal: limits of all proxies beside those of this one, or what a
+// service is asked, in which credentials are hashed.
+func TestExplainGlobal(t *testing.T) {
+	const overrides = `"overrides": [{"key": ["alice"], "limits": [{"requests": 9, "window": "1m"}]}, {"key": ["probe"], "unlimited": true}, {"key": ["mallory"], "block": true}]`
+	redis, rls := shared(3, `, "limits": [{"requests": 5, "window": "1s"}], `+overrides), withRLS("deny")
+	token := described(someSecret, `"key": [{"bearer_token": true}], "global": {"descriptor": [{"name": "who", "part": 0}, {"name": "tier", "value": "free"}]}`)
+	hash := "#" + mustCompile(t, token).Global.key([]byte("T")).String()
+	for _, test := range []struct{ config, user, want string }{
+		{redis, "bob", `a header x-k="bob" cost 1 a=5/1s global a-global=3/10s`},
+		{redis, "alice", `a header x-k="alice" cost 1 limits a=5/1s global a-global=9/1m0s`},
+		{redis, "probe", `a header x-k="probe" cost 1 unlimited`},
+		{redis, "mallory", `a header x-k="mallory" cost 1 block`},
+		{redis, "", `a header x-k="192.0.2.1" missing cost 1 a=5/1s global a-global=3/10s`},
+		{shared(3, `, "on_missing_key": "skip"`), "", `a header x-k="" missing incomplete`},
+		{shared(3, `, "shadow": true`), "bob", `a header x-k="bob" cost 1 global a=3/10s shadow`},
+		{rls, "bob", `a header x-k="bob" cost 1 a=2/1m0s entry rule="a" entry header x-k="bob"`},
+		{rls, "alice", `a header x-k="alice" cost 1 limits a=1/1s`},
+		{rls, "probe", `a header x-k="probe" cost 1 unlimited`},
+		{token, "bob", `a bearer_token="T" secret cost 1 entry who="` + hash + `" entry tier="free"`},
+	} {
+		r := get("/", "x-k", test.user, "authorization", "Bearer T")
+		x, err := mustCompile(t, test.config).Explain(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Rules[0].summary(); got != test.want {
+			t.Errorf("%q: got:\n%s\nwant:\n%s", test.user, got, test.want)
+		}
+		v := newEvaluator(t, test.config).Evaluate(0, r)
+		if asks := x.Rules[0].Global != nil || x.Rules[0].Descriptor != nil; (v.Call != nil) != asks {
+			t.Errorf("%q: explained to ask the engine: %v, and decided with %+v", test.user, asks, v)
+		} else if asks && !reflect.DeepEqual(v.Call.Asks[0].Descriptor, x.Rules[0].Descriptor) {
+			t.Errorf("%q: explained %q, asked %q", test.user, x.Rules[0].Descriptor, v.Call.Asks[0].Descriptor)
 		}
 	}
 }

@@ -179,3 +179,46 @@ func TestFullStoreRefusesBeforeTheResponse(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsBesideTheEngine follow on_error: those of the store, and panics. The
+// next request is judged as if they had not been.
+func TestErrorsBesideTheEngine(t *testing.T) {
+	for _, action := range []string{"allow", "deny"} {
+		config := failing("local")
+		p := mustCompile(t, config[:len(config)-1]+`, "on_error": "`+action+`"}`)
+		store := &brokenStore{Store: limiter.NewMemory(limiter.Shards(p.Store.MaxKeys))}
+		table, err := limiter.NewTable(store, p.TableOptions(limiter.Seed{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, r := NewEvaluator(p, table), get("/", "x-k", "v")
+		call := e.Evaluate(0, r).Call
+		store.load = errBroken
+		v := e.Conclude(0, call, nil)
+		e.checkFailure(t, "share", v, action, errBroken, "a")
+		if v.Result.Lost != 1 {
+			t.Errorf("%d charges lost, want the local one", v.Result.Lost)
+		}
+		e.checkFailure(t, "local", e.Evaluate(0, r), action, errBroken, "a")
+		store.load = nil
+		call = e.Evaluate(0, r).Call
+		call.Asks[0].outcome = 7
+		if v := e.Conclude(0, call, []Answer{{Each: []limiter.Decision{{}}}}); v.Err == nil || (v.Reply != nil) != (action == "deny") || v.Outcomes[0].Kind != Failed {
+			t.Errorf("on_error %s: a panic is %q, %v", action, details(v), v.Err)
+		}
+		newEngine(t).run(t, e, []globalStep{{req: get("/", "x-k", "w"), asks: 1}})
+	}
+}
+
+// TestFullStoreBesideTheEngine: a share that finds no room follows on_full.
+func TestFullStoreBesideTheEngine(t *testing.T) {
+	for action, want := range map[string]string{"allow": "", "deny": "local_rate_limit_error"} {
+		e := newEvaluator(t, withRedis(`"store": {"max_keys": 1, "on_full": "`+action+`"}, "rules": [
+			{"name": "a", "key": [{"header": "x-k"}], "global": {"limits": [{"requests": 1, "window": "10s"}]}}]`))
+		g := newEngine(t)
+		g.run(t, e, []globalStep{{req: get("/", "x-k", "v"), asks: 1, broken: true}})
+		if v := g.decide(e, 0, get("/", "x-k", "w")); details(v) != want || v.Outcomes[0].Kind != Full || len(headersOf(v)) != 0 {
+			t.Errorf("on_full %s: %q, %+v, headers %v", action, details(v), v.Outcomes, headersOf(v))
+		}
+	}
+}

@@ -143,3 +143,37 @@ func TestHeadersKeepTheirPromise(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadersOfGlobalLimits have the numbers of the engine, beside those of this
+// proxy; of a proxy that the engine fails, those of its share.
+func TestHeadersOfGlobalLimits(t *testing.T) {
+	config := shared(6, `, "limits": [{"requests": 9, "window": "1m"}]`)
+	p, g := proxies(t, config[:len(config)-1]+`, "replicas": 3}`, 2), newEngine(t)
+	r := get("/", "x-k", "v")
+	g.decide(p[0], 0, r)
+	const policy = `"a";q=3;w=60, "a-global";q=6;w=10`
+	for i, want := range []struct{ policy, limit, remaining string }{
+		{policy, `"a";r=2;t=60, "a-global";r=4;t=10`, "2"}, {policy, `"a";r=1;t=60, "a-global";r=3;t=10`, "1"},
+	} {
+		fields := headersOf(g.decide(p[1], second, r))
+		if got := header(fields, "ratelimit-policy"); got != want.policy {
+			t.Errorf("request %d: policy %q, want %q", i, got, want.policy)
+		}
+		if got := header(fields, "ratelimit"); got != want.limit || header(fields, "x-ratelimit-remaining") != want.remaining {
+			t.Errorf("request %d: %q and %v, want %q", i, got, fields, want.limit)
+		}
+	}
+	g.down = true
+	fields := headersOf(g.decide(p[0], 2*second, r))
+	if got, want := header(fields, "ratelimit-policy"), `"a";q=3;w=60, "a-global";q=2;w=10`; got != want {
+		t.Errorf("without the engine: policy %q, want %q", got, want)
+	}
+	if got, want := header(fields, "ratelimit"), `"a";r=1;t=60, "a-global";r=1;t=10`; got != want {
+		t.Errorf("without the engine: %q, want %q", got, want)
+	}
+	g.decide(p[0], 2*second, r)
+	fields = headersOf(g.decide(p[1], 2*second, r))
+	if header(fields, "retry-after") != "" || header(fields, "ratelimit-policy") == "" {
+		t.Errorf("the share of another proxy is %v", fields)
+	}
+}

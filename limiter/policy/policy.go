@@ -18,6 +18,13 @@ type Policy struct {
 	// OnError is what happens to a request that cannot be decided.
 	OnError Action
 
+	// Global is how the engine is reached that some rules ask; nil if none.
+	Global *Global
+
+	// OnGlobalError is what happens to a request that the engine fails: Local,
+	// Allow or Deny.
+	OnGlobalError Action
+
 	exempt   []match // a request that one of them matches is not limited
 	reply    reply
 	headers  headers

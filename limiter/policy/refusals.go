@@ -11,9 +11,9 @@ import (
 // every algorithm: so that under attack most refusals need not ask the table.
 //
 // There is one exception, which is why nothing is remembered for longer than
-// rememberFor: a request of several rules that meets another may give back what
-// it had charged for a moment (see limiter), and a refusal due to that moment
-// would be one too many.
+// rememberFor: what a request has charged may be given back, a moment later if it
+// meets another (see limiter), or when the global engine refuses it, and a
+// refusal due to that charge would be one too many.
 type refusals struct{ slots []refused } // none before the first refusal
 
 const (

@@ -11,7 +11,8 @@ type Rule struct {
 	match     match
 	key       []part
 	onMissing missing
-	limits    *quota
+	limits    *quota               // of this proxy; nil if there are only global ones
+	global    *globalRule          // what the proxies share; nil if nothing
 	overrides map[string]*override // by the encoded parts of the key
 	cost      cost
 	onResult  *responseCharge // nil: charged when the request comes
@@ -33,7 +34,15 @@ type quota struct {
 // block, which refuses it for ever.
 type override struct {
 	limits           *quota
+	share            *quota // of the limits, one proxy's, if they are global
 	unlimited, block bool
+}
+
+// asksEngine says whether the engine decides a key. The limits of an override
+// are global where those of the rule are, and else this proxy's, instead of what
+// the engine may know.
+func (r *Rule) asksEngine(o *override) bool {
+	return r.global != nil && (o == nil || r.global.limits != nil)
 }
 
 // identify sets what the rule is called in replies, and the identity under

@@ -43,6 +43,8 @@ var beyondSchema = map[string]string{
 	"bytes of a namespace":                  "want 1 to 64 bytes",
 	"bytes of a regular expression":         "want at most 1000 bytes",
 	"bytes that are not UTF-8":              "invalid UTF-8",
+	"the bounds of a timeout":               "want a timeout from 1ms to 1m, in whole milliseconds",
+	"the parts of a key":                    "the rule's key has no such part",
 }
 
 func compileSchema(t testing.TB) *jsonschema.Schema {
@@ -138,7 +140,7 @@ func TestSchemaAgreesOnMutations(t *testing.T) {
 		rounds = 400
 	}
 	for i := range rounds {
-		data := good["everything"]
+		data := good[[]string{"everything", "global-redis", "everything", "global-rls"}[i%4]]
 		if i%8 == 0 {
 			data = good[others[random.IntN(len(others))]]
 		}
@@ -171,6 +173,7 @@ var edges = []any{
 	"1.5s", "1us", "10.0.0.0/8", "10.0.0.1/8", "::1", "10.0.0.1", "10.0.0.0/", "401", "5xx", "40x", "(", "[a", "text", "json", "problem", "request", "response",
 	"sliding_log", "token_bucket", "sliding_buckets", "fixed_window", "{}", ":80", strings.Repeat("a", 64), strings.Repeat("a", 65), strings.Repeat("é", 40),
 	strings.Repeat("b", 1000), strings.Repeat("b", 1001), strings.Repeat("é", 600), "retry-after", "allow", "skip",
+	"local", "webdis", "20ms", "1500us", strings.Repeat("é", 15), strings.Repeat("é", 16), "user@host", map[string]any{"name": "x", "part": json.Number("0")},
 	json.Number("0"), json.Number("1"), json.Number("-1"), json.Number("1.5"), json.Number("1.0"), json.Number("5e0"), json.Number("64"), json.Number("101"),
 	json.Number("429"), json.Number("1000000"), json.Number("1e6"), json.Number("1000001"), json.Number("2147483647"), json.Number("2147483648"),
 	json.Number("9007199254740993"), json.Number("-0"), json.Number("1e-1"),

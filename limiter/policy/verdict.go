@@ -11,6 +11,13 @@ type Verdict struct {
 	// the upstream says under its name.
 	Headers [][2]string
 
+	// Call is what the global engine must be asked before the request may pass;
+	// nil if nothing. Outcomes are then those of the verdict that concludes it.
+	Call *Call
+
+	// Shielded says that a refusal of the engine was repeated without a call.
+	Shielded bool
+
 	// Deferred are the charges to make when the response comes.
 	Deferred []Deferred
 
@@ -65,14 +72,22 @@ func (e *Evaluator) say(v Verdict) *Verdict {
 // judge reads the answers of the table off the charges.
 func (e *Evaluator) judge(result *limiter.Result) *Verdict {
 	v := e.say(Verdict{Outcomes: e.outcomes, Result: *result})
+	by := e.weigh()
+	e.conclude(v, result.Admitted, by)
+	return v
+}
+
+// weigh reads the outcomes, the reports and the charges that are deferred off
+// the charges, and returns what they refuse.
+func (e *Evaluator) weigh() refusal {
 	e.reports, e.deferred = e.reports[:0], e.deferred[:0]
 	by := refusal{policies: e.policies[:0]}
 	for i := range e.charges {
 		c, a := &e.charges[i], e.asked[i]
-		o := &v.Outcomes[a.outcome]
+		o := &e.outcomes[a.outcome]
 		o.read(c)
 		if o.Kind == Limited {
-			by.join(e.policy.Rules[o.Rule], a.quota, c)
+			by.join(e.policy.Rules[o.Rule], a.quota, c.Decision, c.Each)
 		}
 		if !c.Shadow && !c.Full {
 			e.reports = append(e.reports, report{a.quota, c.Each})
@@ -81,17 +96,21 @@ func (e *Evaluator) judge(result *limiter.Result) *Verdict {
 			e.deferred = append(e.deferred, Deferred{o.Rule, c.Key, a.quota, c.Cost})
 		}
 	}
+	return by
+}
+
+// conclude fills in what is done with a request that has been weighed.
+func (e *Evaluator) conclude(v *Verdict, admitted bool, by refusal) {
+	e.policies = by.policies
 	switch {
-	case result.Admitted:
+	case admitted:
 		e.headers = e.policy.headers.append(e.headers[:0], &e.view.scratch, e.reports, true)
 		v.Headers, v.Deferred = e.headers, e.deferred
 	case by.rule != nil:
-		e.policies = by.policies
 		v.Reply = e.refuse(by, e.reports)
 	default:
 		v.Reply = failure()
 	}
-	return v
 }
 
 // read fills in an outcome from its charge.
@@ -109,11 +128,11 @@ func (o *Outcome) read(c *limiter.Charge) {
 
 // join adds a rule that refuses: the one with the longest wait gives its name
 // and its wait to the reply.
-func (r *refusal) join(rule *Rule, q *quota, c *limiter.Charge) {
-	if r.rule == nil || c.Decision.RetryAfter > r.wait {
-		r.rule, r.wait = rule, c.Decision.RetryAfter
+func (r *refusal) join(rule *Rule, q *quota, decision limiter.Decision, each []limiter.Decision) {
+	if r.rule == nil || decision.RetryAfter > r.wait {
+		r.rule, r.wait = rule, decision.RetryAfter
 	}
-	for i, d := range c.Each {
+	for i, d := range each {
 		if !d.Allowed {
 			r.policies = append(r.policies, q.names[i])
 		}
