@@ -45,6 +45,9 @@ const (
 	onRequest   = "proxy_on_request_headers"
 	onResponse  = "proxy_on_response_headers"
 	onTick      = "proxy_on_tick"
+	onHTTP      = "proxy_on_http_call_response"
+	onMessage   = "proxy_on_grpc_receive"
+	onClose     = "proxy_on_grpc_close"
 )
 
 var callFaults = []callFault{
@@ -95,6 +98,9 @@ func TestEveryImportHasAFaultCase(t *testing.T) {
 	for _, f := range callFaults {
 		cases[f.call] = true
 	}
+	for _, f := range answerFaults {
+		cases[f.call] = true
+	}
 	for call := range startFaults {
 		cases[call] = true
 	}
@@ -111,16 +117,25 @@ func TestEveryImportHasAFaultCase(t *testing.T) {
 func TestEveryCallHasAFaultCase(t *testing.T) {
 	w := newWorld(t, "deny")
 	made := map[string]bool{}
-	w.host.Before = func(vm *wasmhost.VM, call, arg string) {
+	note := func(vm *wasmhost.VM, call, arg string) {
 		if call != "clock_time_get" || arg != "" { // which is the runtime's
 			made[vm.Callback()+" "+call] = true
 		}
 	}
+	w.host.Before = note
 	newVM(t, w.host, everyCall("deny"))
 	w.run(t, "any")
 	w.sweep(t)
+	for engine := range engines {
+		c := newAnswerCaller(t, engine, "deny")
+		c.host.Before = note
+		c.answered("any")
+	}
 	want := map[string]bool{}
 	for _, f := range callFaults {
+		want[f.callback+" "+f.call] = true
+	}
+	for _, f := range answerFaults {
 		want[f.callback+" "+f.call] = true
 	}
 	for call := range startFaults {

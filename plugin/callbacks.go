@@ -6,7 +6,8 @@ import "unsafe"
 
 // These are the callbacks of the proxy-wasm ABI 0.2.0 that Weir needs. The
 // proxy calls, at a price, every one that a module exports, so there are no
-// others: a stream takes four.
+// others: a stream takes four, and those about calls cost nothing where none is
+// made.
 
 //go:wasmexport proxy_abi_version_0_2_0
 func abiVersion() {}
@@ -61,6 +62,37 @@ func onResponseHeaders(id uint32, _ int32, _ bool) action {
 		s.onResponse()
 	}
 	return actionContinue
+}
+
+// onHTTPCallResponse brings the answer to an HTTP call, without headers if there
+// is none.
+//
+//go:wasmexport proxy_on_http_call_response
+func onHTTPCallResponse(_, token, headers, _, _ uint32) {
+	returnedValues.reset()
+	if q := contexts.takePending(token); q != nil {
+		q.onHTTPResponse(headers)
+	}
+}
+
+// onGRPCReceive brings the answer to a gRPC call.
+//
+//go:wasmexport proxy_on_grpc_receive
+func onGRPCReceive(_, token, _ uint32) {
+	returnedValues.reset()
+	if q := contexts.takePending(token); q != nil {
+		q.onMessage()
+	}
+}
+
+// onGRPCClose ends a gRPC call that has brought no answer.
+//
+//go:wasmexport proxy_on_grpc_close
+func onGRPCClose(_, token uint32, code int32) {
+	returnedValues.reset()
+	if q := contexts.takePending(token); q != nil {
+		q.onClose(code)
+	}
 }
 
 // onDelete says that a stream or a plugin is over.

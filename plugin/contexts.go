@@ -17,6 +17,11 @@ type contextMap struct {
 	// may wait.
 	latest  announced
 	waiting map[uint32]*plugin
+
+	// The calls that the engine has not answered, by their tokens, and the
+	// requests that are paused for them.
+	pending map[uint32]*pending
+	paused  map[uint32]bool
 }
 
 type announced struct {
@@ -61,13 +66,53 @@ func (c *contextMap) stream(id uint32) *stream {
 	return c.streams[id]
 }
 
+// addPending keeps a request that is paused for a call.
+func (c *contextMap) addPending(token uint32, q *pending) {
+	if c.pending == nil {
+		c.pending, c.paused = map[uint32]*pending{}, map[uint32]bool{}
+	}
+	c.pending[token], c.paused[q.stream] = q, true
+	q.plugin.calls++
+}
+
+// takePending ends a call, and returns the request that is paused for it; nil if
+// there is none.
+func (c *contextMap) takePending(token uint32) *pending {
+	q := c.pending[token]
+	if q == nil {
+		return nil
+	}
+	delete(c.pending, token)
+	q.plugin.calls--
+	if !c.paused[q.stream] {
+		return nil
+	}
+	delete(c.paused, q.stream)
+	return q
+}
+
 func (c *contextMap) delete(id uint32) {
+	delete(c.paused, id) // the call goes on, and counts, when the client has left
 	if s := c.stream(id); s != nil {
 		delete(c.streams, id)
 		s.plugin.release(s)
 	}
 	c.pluginOf(id) // a stream that ended before it began
 	if id <= c.newest {
-		delete(c.plugins, id)
+		c.deletePlugin(id)
+	}
+}
+
+// deletePlugin forgets a plugin and its calls, which the proxy cancels.
+func (c *contextMap) deletePlugin(id uint32) {
+	p := c.plugins[id]
+	if p == nil {
+		return
+	}
+	delete(c.plugins, id)
+	for token, q := range c.pending {
+		if q.plugin == p {
+			delete(c.pending, token)
+		}
 	}
 }

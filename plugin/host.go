@@ -52,6 +52,20 @@ func proxySetSharedData(key *byte, keySize int32, value *byte, valueSize int32, 
 func proxySendLocalResponse(code uint32, details *byte, detailsSize int32, body *byte, bodySize int32,
 	headers *byte, headersSize int32, grpcStatus int32) status
 
+//go:wasmimport env proxy_http_call
+func proxyHTTPCall(cluster *byte, clusterSize int32, headers *byte, headersSize int32, body *byte, bodySize int32,
+	trailers *byte, trailersSize int32, timeout uint32, token unsafe.Pointer) status
+
+//go:wasmimport env proxy_grpc_call
+func proxyGRPCCall(service *byte, serviceSize int32, name *byte, nameSize int32, method *byte, methodSize int32,
+	metadata *byte, metadataSize int32, message *byte, messageSize int32, timeout uint32, token unsafe.Pointer) status
+
+//go:wasmimport env proxy_set_effective_context
+func proxySetEffectiveContext(id uint32) status
+
+//go:wasmimport env proxy_continue_stream
+func proxyContinueStream(streamType uint32) status
+
 //go:wasmimport env proxy_define_metric
 func proxyDefineMetric(kind uint32, name *byte, nameSize int32, id unsafe.Pointer) status
 
@@ -86,6 +100,7 @@ var returned struct {
 	size        int32
 	cas         uint32
 	metric      uint32
+	token       uint32
 	nanoseconds uint64
 }
 
@@ -131,12 +146,17 @@ func log(level logLevel, line string) {
 	proxyLog(level, unsafe.StringData(line), int32(len(line)))
 }
 
-// pluginConfiguration returns the configuration of the plugin that starts,
-// empty if it has none.
-func pluginConfiguration() ([]byte, error) {
-	const buffer = 7
+// Buffers of the host.
+const (
+	callResponseBody = 4
+	grpcMessage      = 5
+	configuration    = 7
+)
+
+// buffer returns what is in a buffer, empty if there is none.
+func buffer(bufferType uint32) ([]byte, error) {
 	value, size := valueAt()
-	s := proxyGetBufferBytes(buffer, 0, math.MaxInt32, value, size)
+	s := proxyGetBufferBytes(bufferType, 0, math.MaxInt32, value, size)
 	if s == statusNotFound {
 		return nil, nil
 	}
@@ -149,8 +169,9 @@ func setTickPeriod(milliseconds uint32) error {
 
 // The header maps of a stream.
 const (
-	requestHeaders  = 0
-	responseHeaders = 2
+	requestHeaders      = 0
+	responseHeaders     = 2
+	callResponseHeaders = 6
 )
 
 // header returns the first header of the name, empty if there is none.

@@ -52,6 +52,27 @@ type metrics struct {
 	corrupt   metric // values that could not be decoded
 	lost      metric // charges that could not be given back
 	tracked   metric // keys, as of the last full sweep of this worker
+	global    globalMetrics
+}
+
+// globalMetrics are of the calls to the engine, if there is one.
+type globalMetrics struct {
+	calls       metric
+	shielded    metric // requests refused without a call, as one before was
+	timeout     metric // calls that took too long,
+	unreachable metric // that reached nobody, or could not be made,
+	rejected    metric // that were answered with an error,
+	malformed   metric // or with something else than an answer
+	overflow    metric // requests that found too many paused
+}
+
+func defineGlobalMetrics(filter string) globalMetrics {
+	define := func(name string) metric { return defineMetric(counterKind, filter+"global_"+name) }
+	return globalMetrics{
+		calls: define("calls"), shielded: define("shielded"), timeout: define("timeout"),
+		unreachable: define("unreachable"), rejected: define("rejected"), malformed: define("malformed"),
+		overflow: define("overflow"),
+	}
 }
 
 type ruleMetrics struct {
@@ -80,6 +101,9 @@ func defineMetrics(p *policy.Policy) metrics {
 		lost:      defineMetric(counterKind, filter+"lost"),
 		tracked:   defineMetric(gaugeKind, filter+"tracked_keys"),
 	}
+	if p.Global != nil {
+		m.global = defineGlobalMetrics(filter)
+	}
 	for i, rule := range p.Rules {
 		prefix := "weir.rule." + namespace + "." + rule.Name + "."
 		for kind, name := range outcomeNames {
@@ -101,6 +125,9 @@ func (m *metrics) count(v *policy.Verdict) {
 	m.conflicts.add(v.Result.Conflicts)
 	m.corrupt.add(v.Result.Corrupt)
 	m.lost.add(v.Result.Lost)
+	if v.Shielded {
+		m.global.shielded.add(1)
+	}
 }
 
 // metricName replaces what would not be one element of a metric's name.

@@ -22,8 +22,11 @@ type plugin struct {
 	table     *limiter.Table
 	metrics   metrics
 	request   hostRequest
-	idle      []*stream // memory for streams to come
-	pairs     []byte    // memory for the headers of a reply
+	global    *policy.Global // the engine; nil if no rule asks one
+	calls     int            // to it that it has not answered
+	message   []byte         // memory for what it is sent
+	idle      []*stream      // memory for streams to come
+	pairs     []byte         // memory for the headers of a reply
 	sweep     round
 	complain  bool // an error may be logged: at most one a tick
 }
@@ -46,7 +49,7 @@ func (p *plugin) onConfigure() (started bool) {
 }
 
 func (p *plugin) start() error {
-	configuration, err := pluginConfiguration()
+	configuration, err := buffer(configuration)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ func (p *plugin) start() error {
 		return err
 	}
 	p.evaluator = policy.NewEvaluator(compiled, p.table)
-	p.metrics = defineMetrics(compiled)
+	p.metrics, p.global = defineMetrics(compiled), compiled.Global
 	p.complain = true
 	return setTickPeriod(tickMilliseconds)
 }

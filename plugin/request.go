@@ -16,14 +16,19 @@ func (p *plugin) onRequest(id uint32) action {
 	}
 	p.request.reset()
 	v := p.evaluator.Evaluate(at, &p.request)
-	if len(v.Headers) > 0 || len(v.Deferred) > 0 {
-		p.remember(id, v)
+	if v.Call != nil {
+		p.count(v)
+		return p.ask(id, v.Call)
 	}
+	p.remember(id, v)
 	return p.answer(v)
 }
 
-// remember keeps what a verdict wants done with the response.
+// remember keeps what a verdict wants done with the response, if anything.
 func (p *plugin) remember(id uint32, v *policy.Verdict) {
+	if len(v.Headers) == 0 && len(v.Deferred) == 0 {
+		return
+	}
 	var s *stream
 	if last := len(p.idle) - 1; last >= 0 {
 		s, p.idle = p.idle[last], p.idle[:last]

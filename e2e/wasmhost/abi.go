@@ -32,6 +32,9 @@ var abi = []hostFunction{
 	{"proxy_record_metric", "iI", recordMetric},
 	{"proxy_get_metric", "ii", getMetric},
 
+	{"proxy_http_call", "bbbbii", httpCall},
+	{"proxy_grpc_call", "bbbbbii", grpcCall},
+
 	{"proxy_set_buffer_bytes", "iiib", unimplemented},
 	{"proxy_close_stream", "i", unimplemented},
 	{"proxy_done", "", unimplemented},
@@ -40,8 +43,6 @@ var abi = []hostFunction{
 	{"proxy_resolve_shared_queue", "bbi", unimplemented},
 	{"proxy_dequeue_shared_queue", "iii", unimplemented},
 	{"proxy_enqueue_shared_queue", "ib", unimplemented},
-	{"proxy_http_call", "bbbbii", unimplemented},
-	{"proxy_grpc_call", "bbbbbii", unimplemented},
 	{"proxy_grpc_stream", "bbbbi", unimplemented},
 	{"proxy_grpc_send", "ibi", unimplemented},
 	{"proxy_grpc_cancel", "i", unimplemented},

@@ -8,6 +8,11 @@ import "strings"
 // readableMap is the map that argument 0 names, to be read, or nil with the
 // status that says why.
 func (c *hostCall) readableMap() (*headers, Status) {
+	if c.u32(0) == callResponseHeaders {
+		if a := c.vm.answered(); a != nil && a.headers != nil {
+			return &a.headers, OK
+		}
+	}
 	if s := c.vm.stream(); s != nil && c.u32(0) <= lastMap {
 		if h := s.readable(c.u32(0)); h != nil {
 			return h, OK

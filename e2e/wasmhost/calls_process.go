@@ -9,6 +9,7 @@ import "time"
 // are empty here.
 const (
 	callResponseBuffer  = 4
+	grpcMessageBuffer   = 5
 	configurationBuffer = 7
 	lastBuffer          = 8
 )
@@ -46,7 +47,13 @@ func getBufferBytes(c *hostCall) Status {
 	case kind > lastBuffer:
 		return BadArgument
 	case kind == callResponseBuffer:
-		return NotFound
+		a := c.vm.answered()
+		if a == nil || a.headers == nil {
+			return NotFound
+		}
+		buffer = a.body
+	case kind == grpcMessageBuffer && c.vm.answered() != nil:
+		buffer = c.vm.answer.message
 	case kind == configurationBuffer:
 		plugin := c.vm.plugin()
 		if plugin == nil || !plugin.configuring {

@@ -1,6 +1,9 @@
 package wasmhost
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // The host calls about the stream itself: its answer and its properties.
 
@@ -11,12 +14,14 @@ const (
 )
 
 // sendLocalResponse keeps the reply until the callback has returned. Envoy
-// answers OK to a second one too, and ignores it.
+// answers OK to a second one too, and may ignore it; here it ends the guest, and
+// with that the test, as every other way to decide a request twice does.
 func sendLocalResponse(c *hostCall) Status {
 	s := c.vm.stream()
-	if s == nil || s.reply != nil {
+	if s == nil {
 		return OK
 	}
+	s.undecided("a local response")
 	s.reply = &localReply{
 		status:     c.u32(0),
 		details:    detailsText(c.in[0]),
@@ -32,9 +37,24 @@ func continueStream(c *hostCall) Status {
 		return BadArgument
 	}
 	if s := c.vm.stream(); s != nil {
+		s.undecided("proxy_continue_stream")
+		if c.u32(0) == requestStream && s.visible[requestHeaders] == nil {
+			panic(errors.New("decided twice: proxy_continue_stream for a request that is not paused"))
+		}
 		s.resumed = true
 	}
 	return OK
+}
+
+// undecided ends the guest if it has said already what is to become of the
+// stream.
+func (s *stream) undecided(next string) {
+	if s.reply != nil {
+		panic(errors.New("decided twice: " + next + " after a local response"))
+	}
+	if s.resumed {
+		panic(errors.New("decided twice: " + next + " after proxy_continue_stream"))
+	}
 }
 
 func getProperty(c *hostCall) Status {

@@ -5,13 +5,20 @@
 //
 // A [Host] is one proxy process. Its VMs, one for each worker thread, share what
 // the workers of a proxy share: the [SharedData], the [Metrics] and the clock.
-// A [VM] has a memory of its own and runs one request at a time. What it is asked
-// and what it answers are a [Request] and a [Response]:
+// A [VM] has a memory of its own. What it is asked and what it answers are a
+// [Request] and a [Response]:
 //
 //	host, err := wasmhost.New(ctx, module)
 //	vm, err := host.NewVM(ctx, wasmhost.Plugin{RootID: "weir", Configuration: config})
 //	host.SetNow(5 * time.Second)
 //	reply, err := vm.Do(ctx, wasmhost.Request{Headers: [][2]string{{":path", "/"}}})
+//
+// A request that waits for a [Call] to another service is an [Exchange], and goes
+// on when the test answers the call:
+//
+//	exchange, err := vm.Begin(ctx, request)
+//	err = vm.AnswerHTTP(ctx, vm.Calls()[0].Token, 200, nil, body)
+//	reply = exchange.Response()
 //
 // Three hooks put a test between the module and its host. Before runs ahead of a
 // host call and may run another VM, which interleaves two workers at a point that
@@ -22,9 +29,11 @@
 // The behaviour follows proxy-wasm-cpp-host and Envoy's Context, as of ABI 0.2.0:
 // a set with cas 0 overwrites, a header that is absent is NotFound while a header
 // map that is absent is BadArgument, a counter does not move by 0, an empty value
-// is a null pointer, and no call but a log line or a clock is allowed while the
-// host allocates in the guest. Bodies, trailers, queues and calls to other
-// services are not here: the calls exist and answer Unimplemented.
+// is a null pointer, no call but a log line or a clock is allowed while the host
+// allocates in the guest, and a call to another service belongs to the plugin,
+// whose context hears of the answer even if the request is gone by then. Stricter
+// than Envoy, it ends a guest that decides a request twice. Bodies, trailers,
+// queues and gRPC streams are not here: the calls exist and answer Unimplemented.
 package wasmhost
 
 import (

@@ -62,8 +62,10 @@ func (p *PluginContext) start(ctx context.Context) (accepted bool, err error) {
 
 // Tick lets the plugin's timer fire.
 func (p *PluginContext) Tick(ctx context.Context) error {
-	_, err := p.vm.call(ctx, "proxy_on_tick", 0, p.id)
-	return err
+	if _, err := p.vm.call(ctx, "proxy_on_tick", 0, p.id); err != nil {
+		return err
+	}
+	return p.vm.carryOn(ctx)
 }
 
 // TickPeriod is the period the plugin asked for, or 0.
@@ -71,19 +73,27 @@ func (p *PluginContext) TickPeriod() time.Duration { return p.tickPeriod }
 
 // Do runs one request through the plugin's filter: the guest sees its headers,
 // then those of the response, which is the upstream's or the guest's own, then
-// the end of the stream. The error says that the guest trapped.
+// the end of the stream. If the guest lets the request wait, the client goes. The
+// error says that the guest trapped.
 func (p *PluginContext) Do(ctx context.Context, request Request) (Response, error) {
-	s := newStream(p, request)
-	p.vm.streams[s.id] = s
-	defer delete(p.vm.streams, s.id)
-	if _, err := p.vm.call(ctx, "proxy_on_context_create", 0, s.id, uint64(p.id)); err != nil {
+	e, err := p.Begin(ctx, request)
+	if err != nil {
 		return Response{}, err
 	}
-	if err := s.run(ctx, request.Upstream); err != nil {
+	if err := e.Leave(ctx); err != nil {
 		return Response{}, err
 	}
-	if err := s.end(ctx); err != nil {
-		return Response{}, err
+	return e.Response(), nil
+}
+
+// Remove ends the plugin, as a new configuration does once no request is left.
+// Its calls are cancelled.
+func (p *PluginContext) Remove(ctx context.Context) error {
+	if _, err := p.vm.call(ctx, "proxy_on_done", 1, p.id); err != nil {
+		return err
 	}
-	return s.result(), nil
+	_, err := p.vm.call(ctx, "proxy_on_delete", 0, p.id)
+	p.cancel()
+	delete(p.vm.plugins, p.id)
+	return err
 }

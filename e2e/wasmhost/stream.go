@@ -9,9 +9,10 @@ import (
 // The header maps that a guest can ask for, and the types of a stream. Types up
 // to lastMap exist but have no map here.
 const (
-	requestHeaders  = 0
-	responseHeaders = 2
-	lastMap         = 7
+	requestHeaders      = 0
+	responseHeaders     = 2
+	callResponseHeaders = 6
+	lastMap             = 7
 )
 
 // actionContinue is what a callback answers to let the stream go on.
@@ -28,13 +29,16 @@ type stream struct {
 	visible map[uint32]*headers
 	logging bool
 
+	upstream   Upstream
 	properties map[string][]byte // given by the test
 	written    map[string][]byte // set by the guest, by raw path
 
 	reply   *localReply // the first that the guest sent
 	local   bool        // the response is that reply
 	resumed bool        // the guest called proxy_continue_stream
+	waits   bool        // the guest paused the request, and has not decided it
 	paused  bool        // the guest stopped the stream for good
+	over    bool
 }
 
 func newStream(p *PluginContext, request Request) *stream {
@@ -43,29 +47,37 @@ func newStream(p *PluginContext, request Request) *stream {
 		id:         p.vm.nextID(),
 		request:    lowered(request.Headers),
 		visible:    map[uint32]*headers{},
+		upstream:   request.Upstream,
 		properties: request.Properties,
 		written:    map[string][]byte{},
 	}
 }
 
-// run takes the stream from the request's headers to those of the response.
-func (s *stream) run(ctx context.Context, upstream Upstream) error {
+// run shows the guest the request, and takes it on unless the guest lets it wait.
+func (s *stream) run(ctx context.Context) error {
 	passed, err := s.pass(ctx, "proxy_on_request_headers", requestHeaders, &s.request, true)
 	if err != nil {
 		return err
 	}
-	switch {
-	case s.reply != nil:
-		s.local, s.response = true, s.reply.headers(s.request)
-	case passed:
-		s.response = headers{{":status", strconv.Itoa(cmp.Or(upstream.Status, 200))}}
-		s.response = append(s.response, lowered(upstream.Headers)...)
-	default:
-		s.paused = true
+	if !passed && s.reply == nil {
+		s.waits = true
 		return nil
 	}
+	return s.respond(ctx)
+}
+
+// respond takes a request that is decided through its response to its end.
+func (s *stream) respond(ctx context.Context) error {
+	s.waits = false
+	if s.reply != nil {
+		s.local, s.response = true, s.reply.headers(s.request)
+	} else {
+		delete(s.visible, requestHeaders)
+		s.response = headers{{":status", strconv.Itoa(cmp.Or(s.upstream.Status, 200))}}
+		s.response = append(s.response, lowered(s.upstream.Headers)...)
+	}
 	end := !s.local || len(s.reply.wireBody(s.request)) == 0
-	passed, err = s.pass(ctx, "proxy_on_response_headers", responseHeaders, &s.response, end)
+	passed, err := s.pass(ctx, "proxy_on_response_headers", responseHeaders, &s.response, end)
 	if err != nil {
 		return err
 	}
@@ -74,7 +86,7 @@ func (s *stream) run(ctx context.Context, upstream Upstream) error {
 	} else {
 		s.paused = !passed
 	}
-	return nil
+	return s.end(ctx)
 }
 
 // pass shows the guest a header map and reports whether it let the stream go on.
@@ -95,6 +107,8 @@ func (s *stream) pass(ctx context.Context, callback string, kind uint32, h *head
 
 // end tells the guest that the stream is over.
 func (s *stream) end(ctx context.Context) error {
+	defer delete(s.plugin.vm.streams, s.id)
+	s.paused, s.waits, s.over = s.paused || s.waits, false, true
 	s.logging = true
 	_, err := s.plugin.vm.call(ctx, "proxy_on_log", 0, s.id)
 	s.logging = false
@@ -123,7 +137,7 @@ func (s *stream) readable(kind uint32) *headers {
 func (s *stream) result() Response {
 	response := Response{
 		Local:      s.local,
-		Paused:     s.paused,
+		Paused:     s.paused || s.waits,
 		Headers:    s.response,
 		Properties: map[string][]byte{},
 	}

@@ -29,6 +29,10 @@ type VM struct {
 	streams map[uint32]*stream        // by context id
 	lastID  uint32
 
+	calls     map[uint32]*Call // by token
+	lastToken [2]uint32        // of HTTP and of gRPC
+	answer    *answer          // that the guest hears of
+
 	current    uint32 // the context that the guest was called for
 	effective  uint32 // the context that the guest chose instead, or 0
 	restricted bool   // the host allocates or initialises: few calls are allowed
@@ -43,7 +47,7 @@ type vmKey struct{}
 // NewVM starts one worker's VM with a plugin in it. The error of a plugin that
 // refuses its configuration, or traps, carries the lines it logged.
 func (h *Host) NewVM(ctx context.Context, plugin Plugin) (*VM, error) {
-	vm := &VM{host: h, plugins: map[uint32]*PluginContext{}, streams: map[uint32]*stream{}}
+	vm := &VM{host: h, plugins: map[uint32]*PluginContext{}, streams: map[uint32]*stream{}, calls: map[uint32]*Call{}}
 	stdout, stderr := &lineLogger{vm: vm, level: "info"}, &lineLogger{vm: vm, level: "error"}
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().
 		WithRandSource(rand.Reader).WithStdout(stdout).WithStderr(stderr)
@@ -81,6 +85,11 @@ func (vm *VM) start(ctx context.Context, plugin Plugin) (err error) {
 // Do runs one request through the filter of the VM's first plugin.
 func (vm *VM) Do(ctx context.Context, request Request) (Response, error) {
 	return vm.first.Do(ctx, request)
+}
+
+// Begin lets the VM's first plugin see a request: see [PluginContext.Begin].
+func (vm *VM) Begin(ctx context.Context, request Request) (*Exchange, error) {
+	return vm.first.Begin(ctx, request)
 }
 
 // Tick lets the timer of the VM's first plugin fire.

@@ -13,6 +13,7 @@ func TestTrapEndsTheVM(t *testing.T) {
 	tests := []struct{ path, want string }{
 		{"/panic", "request panics as told"},
 		{"/nothing", "bad argument"}, // a counter does not move by 0
+		{"/twice", "decided twice: a local response after a local response"},
 		{"/greedy", "restricted_callback: proxy_set_tick_period_milliseconds"},
 	}
 	for _, test := range tests {

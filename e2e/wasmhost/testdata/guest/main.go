@@ -74,6 +74,11 @@ func (s *stream) OnHttpRequestHeaders(int, bool) types.Action {
 		return types.ActionPause
 	case "refuse":
 		return refuse()
+	case "twice":
+		refuse()
+		return refuse()
+	case "call":
+		return call(words[1], words[2])
 	case "panic":
 		panic("request panics as told")
 	default:
@@ -169,8 +174,7 @@ func clock() (string, error) {
 func sendLocalResponse(status uint32, details *byte, detailsSize uint32, body *byte, bodySize uint32,
 	headers *byte, headersSize uint32, grpcStatus int32) uint32
 
-// refuse answers as a rate limiter does, with details, and then once more,
-// which the host is to ignore.
+// refuse answers as a rate limiter does, with details.
 func refuse() types.Action {
 	details, body := "over the limit", "slow down"
 	headers := binary.LittleEndian.AppendUint32(nil, 1)
@@ -179,7 +183,33 @@ func refuse() types.Action {
 	headers = append(headers, "Retry-After\x007\x00"...)
 	sendLocalResponse(429, unsafe.StringData(details), uint32(len(details)),
 		unsafe.StringData(body), uint32(len(body)), &headers[0], uint32(len(headers)), 8)
-	return reply("a second reply")
+	return types.ActionPause
+}
+
+// call asks a cluster, and does with the request what it is told when that has
+// answered.
+func call(cluster, then string) types.Action {
+	headers := [][2]string{{":method", "POST"}, {":path", "/ask"}, {":authority", "them"}}
+	if then == "badly" {
+		headers = headers[1:]
+	}
+	_, err := proxywasm.DispatchHttpCall(cluster, headers, []byte("what?"), nil, 25, func(_, size, _ int) {
+		answer := result(proxywasm.GetHttpCallResponseBody(0, size))
+		headers, err := proxywasm.GetHttpCallResponseHeaders()
+		proxywasm.LogInfo(fmt.Sprint("answer ", headers, err, " ", answer))
+		for _, verb := range strings.Split(then, "+") {
+			switch verb {
+			case "reply":
+				reply(answer)
+			case "resume":
+				_ = proxywasm.ResumeHttpRequest()
+			}
+		}
+	})
+	if err != nil {
+		return reply(err.Error())
+	}
+	return types.ActionPause
 }
 
 func (s *stream) OnHttpResponseHeaders(int, bool) types.Action {

@@ -1,0 +1,188 @@
+//go:build wasip1
+
+package main
+
+import (
+	"errors"
+
+	"github.com/weirproxy/weir/limiter/global"
+	"github.com/weirproxy/weir/limiter/policy"
+)
+
+// A pending is a request that is paused until the global engine has answered.
+type pending struct {
+	plugin     *plugin
+	stream     uint32
+	call       *policy.Call
+	withScript bool // Redis was sent the script, and must know it now
+}
+
+// ask asks the engine what a verdict leaves to it, and pauses the request. If
+// that is not possible the request is concluded without the engine.
+func (p *plugin) ask(id uint32, call *policy.Call) action {
+	q := &pending{plugin: p, stream: id, call: call}
+	if p.calls >= p.global.MaxPending {
+		return q.concludeNow(&p.metrics.global.overflow)
+	}
+	if err := q.send(); err != nil {
+		p.report(err)
+		return q.concludeNow(&p.metrics.global.unreachable)
+	}
+	return actionPause
+}
+
+// send makes the call, whose token it is found by again. A panic on the way is
+// an error like any other.
+func (q *pending) send() (err error) {
+	defer recovered(&err)
+	g, milliseconds := q.plugin.global, uint32(q.plugin.global.Timeout.Milliseconds())
+	var token uint32
+	if g.Engine == policy.RLS {
+		q.plugin.message = global.AppendRLSRequest(q.plugin.message[:0], g, q.call.Asks)
+		token, err = grpcCall(g.Cluster, global.RLSService, global.RLSMethod, q.plugin.message, milliseconds)
+	} else {
+		m := global.RedisRequest(g, q.call.Asks, q.withScript)
+		token, err = httpCall(g.Cluster, m.Headers, m.Body, milliseconds)
+	}
+	if err != nil {
+		return err
+	}
+	q.plugin.metrics.global.calls.add(1)
+	contexts.addPending(token, q)
+	return nil
+}
+
+// recovered makes an error of a panic, which must not end the VM.
+func recovered(err *error) {
+	if cause := recover(); cause != nil {
+		*err = policy.Recovered(cause)
+	}
+}
+
+// concludeNow decides a request without the engine, before it was ever paused.
+func (q *pending) concludeNow(cause *metric) action {
+	cause.add(1)
+	v := q.conclude(nil)
+	q.plugin.remember(q.stream, v)
+	return q.plugin.answer(v)
+}
+
+// conclude decides by the answers, or without the engine if there are none.
+func (q *pending) conclude(answers []policy.Answer) *policy.Verdict {
+	at, err := now()
+	if err != nil {
+		return q.plugin.evaluator.Fail(err)
+	}
+	return q.plugin.evaluator.Conclude(at, q.call, answers)
+}
+
+// resume decides the paused request and lets it go on, or answers it.
+func (q *pending) resume(answers []policy.Answer) {
+	p, v := q.plugin, q.conclude(answers)
+	if err := setEffectiveContext(q.stream); err != nil {
+		p.report(err)
+		return
+	}
+	p.remember(q.stream, v)
+	if p.answer(v) == actionContinue {
+		if err := continueRequest(); err != nil {
+			p.report(err)
+		}
+	}
+}
+
+// failed goes on without the engine, and counts why.
+func (q *pending) failed(cause *metric) {
+	cause.add(1)
+	q.resume(nil)
+}
+
+// onHTTPResponse takes the answer of Redis. No headers are no answer.
+func (q *pending) onHTTPResponse(headers uint32) {
+	m := &q.plugin.metrics.global
+	if headers == 0 {
+		q.failed(&m.unreachable)
+		return
+	}
+	code, err := header(callResponseHeaders, ":status")
+	switch {
+	case err != nil:
+		q.failed(&m.malformed)
+		return
+	case code == "503":
+		q.failed(&m.unreachable)
+		return
+	case code == "504":
+		q.failed(&m.timeout)
+		return
+	case code != "200" && code != "400": // which Upstash gives errors of Redis
+		q.failed(&m.rejected)
+		return
+	}
+	body, err := buffer(callResponseBody)
+	if err != nil {
+		q.failed(&m.malformed)
+		return
+	}
+	q.onReply(body)
+}
+
+func (q *pending) onReply(body []byte) {
+	m := &q.plugin.metrics.global
+	answers, err := q.parse(body)
+	switch {
+	case err == nil:
+		q.resume(answers)
+	case errors.Is(err, global.ErrNoScript) && !q.withScript:
+		q.withScript = true
+		if err := q.send(); err != nil {
+			q.plugin.report(err)
+			q.failed(&m.unreachable)
+		}
+	case errors.Is(err, global.ErrRedis), errors.Is(err, global.ErrNoScript):
+		q.failed(&m.rejected)
+	default:
+		q.failed(&m.malformed)
+	}
+}
+
+// onMessage takes the answer of a rate limit service.
+func (q *pending) onMessage() {
+	message, err := buffer(grpcMessage)
+	if err == nil {
+		var answers []policy.Answer
+		if answers, err = q.parse(message); err == nil {
+			q.resume(answers)
+			return
+		}
+	}
+	q.failed(&q.plugin.metrics.global.malformed)
+}
+
+// parse reads the answers of the engine.
+func (q *pending) parse(message []byte) (answers []policy.Answer, err error) {
+	defer recovered(&err)
+	if q.plugin.global.Engine == policy.RLS {
+		return global.ParseRLSResponse(message, q.call.Asks)
+	}
+	return global.ParseRedisReply(q.plugin.global, message, q.call.Asks)
+}
+
+// Codes of gRPC.
+const (
+	grpcDeadlineExceeded = 4
+	grpcUnavailable      = 14
+)
+
+// onClose takes the end of a call that has no answer.
+func (q *pending) onClose(code int32) {
+	m := &q.plugin.metrics.global
+	switch code {
+	case grpcDeadlineExceeded:
+		q.failed(&m.timeout)
+	case grpcUnavailable:
+		q.failed(&m.unreachable)
+	default:
+		q.failed(&m.rejected)
+	}
+}
