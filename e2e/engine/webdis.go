@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Webdis is a running webdis, a door for HTTP in front of a Redis server.
+type Webdis struct {
+	*Process
+
+	// Addr is where it serves, as host and port, and Port the port alone.
+	Addr string
+	Port int
+}
+
+// WebdisOptions say how to run webdis. Only Redis is required.
+type WebdisOptions struct {
+	// Redis is the server behind it, which may be down for now.
+	Redis *Redis
+
+	// Port is where to serve; the zero value is any that is free.
+	Port int
+
+	// Credentials are the user:password without which it runs no command. The
+	// zero value asks for none.
+	Credentials string
+}
+
+// StartWebdis starts webdis and waits until it answers. It listens on 127.0.0.1
+// only.
+func StartWebdis(ctx context.Context, o WebdisOptions) (w *Webdis, err error) {
+	fixed := o.Port != 0
+	for range portAttempts {
+		if !fixed {
+			if o.Port, err = freePort(); err != nil {
+				return nil, err
+			}
+		}
+		// It does not say that a port is taken, but exits.
+		if w, err = startWebdis(ctx, o); err == nil || fixed || ctx.Err() != nil || !strings.Contains(err.Error(), "it exited") {
+			return w, err
+		}
+	}
+	return nil, err
+}
+
+func startWebdis(ctx context.Context, o WebdisOptions) (*Webdis, error) {
+	config, err := o.write()
+	if err != nil {
+		return nil, fmt.Errorf("start webdis: %w", err)
+	}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
+	p, err := start(ctx, "webdis", "webdis", []string{config}, func(ctx context.Context, _ *Process) error {
+		return o.answers(ctx, addr)
+	})
+	if err := errors.Join(err, os.Remove(config)); err != nil { // it has been read
+		return nil, err
+	}
+	return &Webdis{p, addr, o.Port}, nil
+}
+
+// write writes the configuration to a file, which has the password in it, if any.
+func (o WebdisOptions) write() (name string, err error) {
+	acl := []any{map[string]any{"disabled": []string{"DEBUG", "CONFIG", "SHUTDOWN"}}}
+	if o.Credentials != "" {
+		acl = []any{
+			map[string]any{"disabled": []string{"*"}},
+			map[string]any{"http_basic_auth": o.Credentials, "enabled": []string{"PING", "EVAL", "EVALSHA"}},
+		}
+	}
+	config, err := json.Marshal(map[string]any{
+		"redis_host": "127.0.0.1", "redis_port": o.Redis.Port, "redis_auth": nil,
+		"http_host": "127.0.0.1", "http_port": o.Port, "threads": 2, "pool_size": 10,
+		"daemonize": false, "websockets": false, "database": 0, "acl": acl,
+		"verbosity": 2, "logfile": "/dev/stderr",
+	})
+	if err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp("", "webdis-*.json") // which only its owner may read
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(config)
+	return file.Name(), errors.Join(err, file.Close())
+}
+
+// answers asks for a PING. A webdis whose Redis is down answers 503, and serves.
+func (o WebdisOptions) answers(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/PING", nil)
+	if err != nil {
+		return err
+	}
+	request.Close = true
+	if user, password, ok := strings.Cut(o.Credentials, ":"); ok {
+		request.SetBasicAuth(user, password)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusServiceUnavailable {
+		return fmt.Errorf("it answers %s", response.Status)
+	}
+	return nil
+}
