@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/weirproxy/weir/limiter"
+	"github.com/weirproxy/weir/limiter/cmd/weir/internal/engine"
 	"github.com/weirproxy/weir/limiter/policy"
 )
 
@@ -39,36 +40,56 @@ func newAnswer(p *policy.Policy, v *policy.Verdict) Answer {
 // seed is for all tables here, since they are asked for the same keys.
 var seed = limiter.NewSeed()
 
-// windows are a table of its own for a policy.
+// windows are a table of its own for a policy, and an engine if it asks one.
 type windows struct {
 	table     *limiter.Table
 	evaluator *policy.Evaluator
+	engine    *engine.Engine
 }
 
-func newWindows(p *policy.Policy) (windows, error) {
+func newWindows(p *policy.Policy) (*windows, error) {
 	options := p.TableOptions(seed)
 	// One request has few keys, so that the smallest table will do.
 	options.MaxKeys = min(options.MaxKeys, 1<<10)
 	table, err := limiter.NewTable(limiter.NewMemory(limiter.Shards(options.MaxKeys)), options)
 	if err != nil {
-		return windows{}, err
+		return nil, err
 	}
-	return windows{table, policy.NewEvaluator(p, table)}, nil
+	w := &windows{table: table, evaluator: policy.NewEvaluator(p, table)}
+	if p.Global != nil {
+		w.engine, err = engine.New(p)
+	}
+	return w, err
 }
 
-// exhausted returns what a request gets where the key of one of its charges has
-// used all that its limits hold.
-func exhausted(p *policy.Policy, c *limiter.Charge, req *Request) (Answer, error) {
+// evaluate decides the request, and returns what the engine was asked.
+func (w *windows) evaluate(req *Request) (*policy.Verdict, []policy.Ask) {
+	v := w.evaluator.Evaluate(0, req)
+	if v.Call == nil {
+		return v, nil
+	}
+	call := v.Call
+	v, _ = w.engine.Conclude(w.evaluator, 0, call)
+	return v, call.Asks
+}
+
+// exhausted returns what a request gets where a key has used all that its limits
+// hold: here those of a charge, in the engine those of an ask. Either may be nil.
+func exhausted(p *policy.Policy, c *limiter.Charge, a *policy.Ask, req *Request) (Answer, error) {
 	w, err := newWindows(p)
 	if err != nil {
 		return Answer{}, err
 	}
-	used := limiter.Charge{Key: c.Key, Limits: c.Limits, Cost: 1, Record: true}
-	for i := range c.Limits.Len() {
-		used.Cost = max(used.Cost, c.Limits.At(i).Capacity())
+	if c != nil {
+		if _, err := w.table.Take(0, []limiter.Charge{engine.Exhausting(*c)}); err != nil {
+			return Answer{}, err
+		}
 	}
-	if _, err := w.table.Take(0, []limiter.Charge{used}); err != nil {
-		return Answer{}, err
+	if a != nil {
+		if err := w.engine.Exhaust(0, a); err != nil {
+			return Answer{}, err
+		}
 	}
-	return newAnswer(p, w.evaluator.Evaluate(0, req)), nil
+	v, _ := w.evaluate(req)
+	return newAnswer(p, v), nil
 }

@@ -36,6 +36,8 @@ type Rule struct {
 	Incomplete bool        `json:"incomplete,omitempty"` // the key; on_missing_key skips the rule or rejects the request
 	Override   string      `json:"override,omitempty"`   // limits, unlimited or block
 	Limits     []string    `json:"limits,omitempty"`
+	Global     []string    `json:"global,omitempty"`     // limits that all proxies share
+	Descriptor [][2]string `json:"descriptor,omitempty"` // what a rate limit service is asked
 	Cost       int64       `json:"cost,omitempty"`
 	Charged    string      `json:"charged,omitempty"` // with the request or the response
 	Enforced   bool        `json:"enforced"`
@@ -68,7 +70,7 @@ func Explain(config []byte, req *Request) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := fresh.evaluator.Evaluate(0, req)
+	v, asks := fresh.evaluate(req)
 	x := &Explanation{Request: req.String(), Path: seen.Path, Host: seen.Host, Fresh: newAnswer(p, v)}
 	if seen.Exempt >= 0 {
 		x.Exempt = &seen.Exempt
@@ -77,16 +79,27 @@ func Explain(config []byte, req *Request) (*Explanation, error) {
 		x.Rules = append(x.Rules, newRule(r))
 	}
 	for _, o := range v.Outcomes {
-		if o.Charge == nil {
+		ask := askOf(p.Rules[o.Rule], asks)
+		if o.Charge == nil && ask == nil {
 			continue
 		}
-		answer, err := exhausted(p, o.Charge, req)
+		answer, err := exhausted(p, o.Charge, ask, req)
 		if err != nil {
 			return nil, err
 		}
 		x.Rules[o.Rule].Exhausted = &answer
 	}
 	return x, nil
+}
+
+// askOf returns what a rule asks the engine and this package can exhaust, or nil.
+func askOf(rule *policy.Rule, asks []policy.Ask) *policy.Ask {
+	for i := range asks {
+		if asks[i].Rule == rule && asks[i].Limits != nil {
+			return &asks[i]
+		}
+	}
+	return nil
 }
 
 func newRule(r policy.RuleExplanation) Rule {
@@ -110,6 +123,10 @@ func newRule(r policy.RuleExplanation) Rule {
 	for _, l := range r.Limits {
 		x.Limits = append(x.Limits, limitText(l))
 	}
+	for _, l := range r.Global {
+		x.Global = append(x.Global, limitText(l))
+	}
+	x.Descriptor = r.Descriptor
 	return x
 }
 

@@ -70,7 +70,13 @@ func (t *text) quota(r *Rule) {
 	for _, l := range r.Limits {
 		t.line(1, "limit      %s", l)
 	}
-	if len(r.Limits) > 0 {
+	for _, l := range r.Global {
+		t.line(1, "global     %s", l)
+	}
+	for _, e := range r.Descriptor {
+		t.line(1, "descriptor %s = %s", e[0], e[1])
+	}
+	if len(r.Limits)+len(r.Global)+len(r.Descriptor) > 0 {
 		t.line(1, "cost       %d, charged with the %s", r.Cost, r.Charged)
 	}
 	if !r.Enforced {

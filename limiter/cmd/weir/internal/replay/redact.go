@@ -54,6 +54,7 @@ type settings struct {
 		Overrides []struct{ Key []string }
 	}
 	Exempt []conditions
+	Global map[string]map[string]any
 }
 
 type conditions struct{ Headers []map[string]any }
@@ -75,6 +76,10 @@ func secretPointers(config []byte) map[jsontext.Pointer]bool {
 			}
 		}
 		rule.Match.secrets(found, pointer("/rules/%d/match", i))
+	}
+	for engine := range s.Global {
+		found[pointer("/global/%s/token", engine)] = true
+		found[pointer("/global/%s/secret", engine)] = true
 	}
 	for i, c := range s.Exempt {
 		c.secrets(found, pointer("/exempt/%d", i))

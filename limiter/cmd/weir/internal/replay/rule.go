@@ -11,20 +11,37 @@ import (
 // A rule counts the outcomes of one rule.
 type rule struct {
 	*policy.Rule
-	index    int // in the policy
 	outcomes [policy.Charged + 1]int64
 	evicted  int64
 	close    int64
+	limits   []policy.NamedLimit // whose use is followed: its own, or if it has none the global ones
 	clients  *clients
 	top      *top
 }
 
-func newRule(index int, r *policy.Rule) *rule {
+func newRule(r *policy.Rule) *rule {
+	x := &rule{Rule: r, limits: r.Limits(), top: newTop()}
+	if len(x.limits) == 0 {
+		x.limits = r.GlobalLimits()
+	}
 	var limits []limiter.Limit
-	for _, l := range r.Limits() {
+	for _, l := range x.limits {
 		limits = append(limits, l.Limit)
 	}
-	return &rule{Rule: r, index: index, clients: newClients(limits), top: newTop()}
+	x.clients = newClients(limits)
+	return x
+}
+
+// noteGlobal takes note of what the global engine said, where the rule has no
+// limits of its own.
+func (r *rule) noteGlobal(at limiter.Instant, c *limiter.Charge, resolution time.Duration) {
+	if c.Limits == nil || len(r.Limits()) > 0 {
+		return
+	}
+	if !c.Decision.Allowed && c.Decision.RetryAfter <= resolution {
+		r.close++
+	}
+	r.clients.note(at, c, !r.Overrides(c))
 }
 
 // note takes note of an outcome, at a time that is known to a resolution.
@@ -54,9 +71,9 @@ func (r *rule) report() report.Rule {
 		MissingKey: r.outcomes[policy.MissingKey], Full: r.outcomes[policy.Full], Errors: r.outcomes[policy.Failed],
 		Charged: r.outcomes[policy.Charged], Evicted: r.evicted, Close: r.close,
 		Clients: int64(len(c.byKey)) * c.weight(), Sampled: c.weight(),
-		TopRefused: r.top.keys(), Suggestions: c.suggest(r.Limits()),
+		TopRefused: r.top.keys(), Suggestions: c.suggest(r.limits),
 	}
-	for _, l := range r.Limits() {
+	for _, l := range append(r.Limits(), r.GlobalLimits()...) {
 		x.Limits = append(x.Limits, report.Limit{
 			Name: l.Name, Algorithm: string(l.Algorithm), Requests: l.Requests, Window: report.Duration(l.Window), Burst: l.Burst,
 		})

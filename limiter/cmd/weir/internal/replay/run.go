@@ -2,9 +2,11 @@ package replay
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/weirproxy/weir/limiter"
+	"github.com/weirproxy/weir/limiter/cmd/weir/internal/engine"
 	"github.com/weirproxy/weir/limiter/cmd/weir/internal/report"
 	"github.com/weirproxy/weir/limiter/policy"
 )
@@ -17,6 +19,7 @@ type Run struct {
 	policy     *policy.Policy
 	evaluator  *policy.Evaluator
 	table      *limiter.Table
+	engine     *engine.Engine // in place of the global one; nil if no rule asks it
 	waiting    waiting
 	rules      []*rule
 	timeline   timeline
@@ -41,10 +44,14 @@ func NewRun(name string, config []byte, resolution time.Duration) (*Run, error) 
 		name: name, config: redact(config), resolution: resolution,
 		policy: p, table: table, evaluator: policy.NewEvaluator(p, table),
 	}
-	for i, x := range p.Rules {
-		r.rules = append(r.rules, newRule(i, x))
+	for _, x := range p.Rules {
+		r.rules = append(r.rules, newRule(x))
 	}
-	return r, nil
+	if p.Global != nil {
+		r.evaluator.Unshield()
+		r.engine, err = engine.New(p)
+	}
+	return r, err
 }
 
 // Policy is the configuration, compiled.
@@ -56,7 +63,7 @@ func (r *Run) Policy() *policy.Policy { return r.policy }
 // valid. The verdict is valid until the next call.
 func (r *Run) Request(at, end limiter.Instant, req policy.Request, response func() policy.Response) *policy.Verdict {
 	r.settle(at)
-	v := r.evaluator.Evaluate(at, req)
+	v := r.evaluate(at, req)
 	slot := r.timeline.at(int64(at))
 	shadow := false
 	for i := range v.Outcomes {
@@ -86,6 +93,21 @@ func (r *Run) Request(at, end limiter.Instant, req policy.Request, response func
 	}
 	if len(v.Deferred) > 0 {
 		r.waiting.add(max(at, end), v.Deferred, response())
+	}
+	return v
+}
+
+// evaluate decides a request, the global limits as the one proxy that there is.
+func (r *Run) evaluate(at limiter.Instant, req policy.Request) *policy.Verdict {
+	v := r.evaluator.Evaluate(at, req)
+	if v.Call == nil {
+		return v
+	}
+	call := v.Call
+	v, charges := r.engine.Conclude(r.evaluator, at, call)
+	for i := range charges {
+		j := slices.Index(r.policy.Rules, call.Asks[i].Rule)
+		r.rules[j].noteGlobal(at, &charges[i], r.resolution)
 	}
 	return v
 }

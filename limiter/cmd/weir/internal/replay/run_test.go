@@ -210,3 +210,35 @@ func TestKeyText(t *testing.T) {
 		}
 	}
 }
+
+// TestRunOfGlobalLimits decides them as one proxy that sees all of the traffic,
+// and gives back what the local limits had charged.
+func TestRunOfGlobalLimits(t *testing.T) {
+	const redis = `"global": {"redis": {"cluster": "c"}}, "rules": [
+		{"name": "local", "key": [], "limits": [{"requests": 3, "window": "1s"}]},
+		{"name": "a", "key": [{"header": "x-user"}], "global": {"limits": [{"requests": 1, "window": "1s"}]},
+		 "overrides": [{"key": ["vip"], "limits": [{"requests": 9, "window": "1s"}]}]}]`
+	got, run := replay(t, "{"+redis+"}", time.Millisecond,
+		by("alice", 0), by("alice", 0), by("alice", 999*ms), // refused globally, which is not charged locally
+		by("vip", 999*ms), by("bob", 999*ms), by("carol", 999*ms)) // refused locally
+	if want := ".rr..r"; got != want {
+		t.Errorf("verdicts %s, want %s", got, want)
+	}
+	x := run.Report()
+	local, global := x.Rules[0], x.Rules[1]
+	if local.Refused != 1 || global.Refused != 2 || global.Admitted != 4 || global.Clients != 3 || global.RefusedClients != 1 || global.Close != 1 {
+		t.Errorf("local %+v\nglobal %+v", local, global)
+	}
+	if len(global.Limits) != 1 || global.TopRefused[0].Key != "header x-user=alice" || global.TopRefused[0].Refused != 2 {
+		t.Errorf("global %+v", global)
+	}
+	for _, s := range global.Suggestions {
+		if s.Of == "requests" && s.Total != 4 { // without the one of an override
+			t.Errorf("suggestion %+v", s)
+		}
+	}
+	const service = `{"global": {"rls": {"cluster": "c", "domain": "d"}}, "rules": [{"name": "a", "key": [{"header": "x-user"}], "global": {}}]}`
+	if got, run := replay(t, service, 0, by("alice", 0), by("alice", 0)); got != ".." || run.Report().Rules[0].Admitted != 2 {
+		t.Errorf("a service whose limits nobody knows: %s", got)
+	}
+}
