@@ -30,7 +30,7 @@
 //	             failure, requests in flight, clients that leave, reloads
 //	global       two real Envoys before one engine: _redis by each of its doors,
 //	             _rls a real rate limit service, _failure engines that hang, refuse
-//	             or talk nonsense, _killed that die, _secrets no secret comes out,
+//	             or talk nonsense, _killed that die, _secrets no secret comes out, _body uploads,
 //	             _examples the files that users copy
 //
 // # What if the host fails, or the module?
