@@ -16,11 +16,7 @@ import (
 // understood: the flags parse, those that are required are there, and the
 // arguments are as many as the command takes.
 func TestExamplesParse(t *testing.T) {
-	for _, cmd := range newRoot().Commands() {
-		switch cmd.Name() {
-		case "help", "completion":
-			continue
-		}
+	for _, cmd := range runnable(newRoot()) {
 		calls := examples(cmd)
 		if len(calls) == 0 {
 			t.Errorf("weir %s has no example", cmd.Name())
@@ -31,6 +27,20 @@ func TestExamplesParse(t *testing.T) {
 			}
 		}
 	}
+}
+
+// runnable are the commands of Weir below one, which do something.
+func runnable(under *cobra.Command) (list []*cobra.Command) {
+	for _, cmd := range under.Commands() {
+		switch {
+		case cmd.Name() == "help" || cmd.Name() == "completion":
+		case cmd.HasSubCommands():
+			list = append(list, runnable(cmd)...)
+		default:
+			list = append(list, cmd)
+		}
+	}
+	return list
 }
 
 // TestExamplesParseBites: what is wrong is found.
@@ -88,7 +98,7 @@ func shellWords(line string) (words []string) {
 
 // TestHelpIsNarrow enough for a terminal, but for the lines of flags.
 func TestHelpIsNarrow(t *testing.T) {
-	for _, cmd := range append(newRoot().Commands(), newRoot()) {
+	for _, cmd := range append(runnable(newRoot()), newRoot()) {
 		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
 			if n := len([]rune(line)); n > 100 {
 				t.Errorf("help of %s: a line of %d characters: %s", cmd.Name(), n, line)

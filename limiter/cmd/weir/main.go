@@ -7,6 +7,7 @@
 //	weir replay     decides the requests of access logs
 //	weir simulate   decides made-up traffic, by every algorithm
 //	weir sample     writes a made-up access log
+//	weir image      packs the module as an OCI image, and pushes it
 //
 // `weir help COMMAND` tells the rest. The exit status is 0 if all is well, 1 if
 // the answer is no, as for a configuration that is wrong, and 2 if the command
@@ -93,7 +94,7 @@ configuration that weir validate finds wrong, and 2 if the command could not run
 		},
 	}
 	root.SetFlagErrorFunc(suggestFlag)
-	root.AddCommand(newValidate(), newExplain(), newReplay(), newSimulate(), newSample())
+	root.AddCommand(newValidate(), newExplain(), newReplay(), newSimulate(), newSample(), newImage())
 	for _, cmd := range root.Commands() {
 		completeFiles(cmd)
 	}
