@@ -25,7 +25,8 @@ A FILE is one of
   - YAML or JSON of Envoy, with HTTP filters of the type
     envoy.extensions.filters.http.wasm.v3.Wasm, anywhere: in a bootstrap, in the
     patches of an Istio EnvoyFilter, in a TypedStruct
-  - an Istio WasmPlugin, or an EnvoyExtensionPolicy of Envoy Gateway
+  - an Istio WasmPlugin or TrafficExtension, or an EnvoyExtensionPolicy of Envoy
+    Gateway
   - a ConfigMap with any of these in its data, or a List
 
 YAML may have several documents, anchors and merge keys. "-" is standard input.

@@ -97,19 +97,20 @@ func TestFindBad(t *testing.T) {
 
 func TestFindGood(t *testing.T) {
 	wants := map[string]string{
-		"byte-order-mark.yaml":    "envoy weir 1",
-		"configmap.yaml":          "json  1, envoy weir 1",
-		"envoy-anchored.yaml":     "envoy weir 1",
-		"envoy-bootstrap.json":    "envoy limits 1, skipped envoy coraza",
-		"envoy-bytes.yaml":        "envoy weir 0",
-		"envoy-folded.yaml":       "envoy weir 1",
-		"envoy-gateway.yaml":      "envoy-gateway limits 0, skipped envoy-gateway coraza",
-		"envoy-literal.yaml":      "envoy weir 1",
-		"envoy-typed-struct.yaml": "envoy weir 1",
-		"filter.conf":             "json  1",
-		"istio-envoyfilter.yaml":  "envoy ratelimit 1",
-		"istio-wasmplugin.yaml":   "istio weir 2",
-		"list.yaml":               "istio weir 0, istio limits 0, skipped istio coraza",
+		"byte-order-mark.yaml":        "envoy weir 1",
+		"configmap.yaml":              "json  1, envoy weir 1",
+		"envoy-anchored.yaml":         "envoy weir 1",
+		"envoy-bootstrap.json":        "envoy limits 1, skipped envoy coraza",
+		"envoy-bytes.yaml":            "envoy weir 0",
+		"envoy-folded.yaml":           "envoy weir 1",
+		"envoy-gateway.yaml":          "envoy-gateway limits 0, skipped envoy-gateway coraza",
+		"envoy-literal.yaml":          "envoy weir 1",
+		"envoy-typed-struct.yaml":     "envoy weir 1",
+		"filter.conf":                 "json  1",
+		"istio-envoyfilter.yaml":      "envoy ratelimit 1",
+		"istio-trafficextension.yaml": "istio weir 1",
+		"istio-wasmplugin.yaml":       "istio weir 2",
+		"list.yaml":                   "istio weir 0, istio limits 0, skipped istio coraza",
 	}
 	paths := glob(t, len(wants), "testdata/good/*")
 	for _, path := range paths {

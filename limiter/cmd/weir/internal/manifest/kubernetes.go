@@ -1,11 +1,24 @@
 package manifest
 
-// wasmPlugin adds Istio's, whose pluginConfig Istio makes JSON of.
+// wasmPlugin adds Istio's.
 func (w *walker) wasmPlugin(n *node, in *scope) {
 	spec := n.get("spec")
 	if spec == nil {
 		spec = n
 	}
+	w.istio(spec, in)
+}
+
+// trafficExtension adds that of Istio's successor of WasmPlugin, unless it is of
+// another kind.
+func (w *walker) trafficExtension(n *node, in *scope) {
+	if wasm := n.get("spec", "wasm"); wasm != nil {
+		w.istio(wasm, in)
+	}
+}
+
+// istio adds a plugin whose pluginConfig Istio makes JSON of.
+func (w *walker) istio(spec *node, in *scope) {
 	w.found(Istio, spec, in, func(c *Configuration) {
 		// Istio's default is Envoy's: a VM that has died takes its worker out of
 		// service for good. Older ones, such as 1.23, have no FAIL_RELOAD.

@@ -11,7 +11,7 @@ import (
 // passed over.
 func NoneIn(files ...File) Finding {
 	message := "no configuration of Weir: neither the filter's JSON nor, of a name with \"weir\" in it, an Envoy HTTP filter (" +
-		wasmType + "), a WasmPlugin, an EnvoyExtensionPolicy, or one of these in a ConfigMap"
+		wasmType + "), a WasmPlugin, a TrafficExtension, an EnvoyExtensionPolicy, or one of these in a ConfigMap"
 	if len(files) != 1 {
 		message += fmt.Sprintf(", in %d files", len(files))
 	}

@@ -64,6 +64,9 @@ func (w *walker) node(n *node, in *scope) {
 	case "WasmPlugin":
 		w.wasmPlugin(n, in)
 		return
+	case "TrafficExtension":
+		w.trafficExtension(n, in)
+		return
 	case "EnvoyExtensionPolicy":
 		w.extensionPolicy(n, in)
 		return
