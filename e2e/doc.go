@@ -82,5 +82,9 @@
 //	replaybench/ how fast the tool reads logs, for make bench-replay
 //	floor/       modules by hand that do the least a limiter must, for bench;
 //	             floor_test says that they do
+//	compat/      what each version of Envoy passes, for make compat-table
+//	manifests/   manifests and pages, held to the APIs of Istio and Envoy Gateway;
+//	observability/ the dashboard and the rules; istiofetch/ Istio's own code
+//	             fetches the image: modules of their own
 //	peers/       the Go libraries people use, beside Weir: a module of its own
 package e2e
