@@ -2,11 +2,13 @@ package policy
 
 import (
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/weirproxy/weir/limiter/internal/brief"
+	"github.com/weirproxy/weir/limiter/internal/spelling"
 )
 
 // maxWhole is 2^53: up to there a number that has been through a double, as
@@ -74,36 +76,9 @@ func duration(text string) (time.Duration, error) {
 
 // suggestion names the known field that a misspelt one is closest to.
 func suggestion(name string, known fields) string {
-	best, distance := "", 3
-	for candidate := range known {
-		d := edits(strings.ToLower(name), candidate)
-		if d < distance || d == distance && candidate < best {
-			best, distance = candidate, d
-		}
-	}
+	best := spelling.Closest(name, maps.Keys(known))
 	if best == "" {
 		return ", want " + list(known)
 	}
 	return brief.Sprintf(", did you mean %q?", best)
-}
-
-// edits is the Levenshtein distance of two words.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
