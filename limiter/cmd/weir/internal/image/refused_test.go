@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,15 +75,15 @@ func TestRefused(t *testing.T) {
 		503: "503 Service Unavailable",
 	} {
 		for what, echo := range echoes {
-			sent := false
+			var sent atomic.Bool // layers are pushed side by side
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				auth := r.Header.Get("Authorization")
-				sent = sent || auth != ""
 				if auth == "" { // so that the credentials are sent
 					w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
 					w.WriteHeader(http.StatusUnauthorized)
 					return
 				}
+				sent.Store(true)
 				if r.URL.Path == "/v2/" {
 					return
 				}
@@ -92,7 +93,7 @@ func TestRefused(t *testing.T) {
 			login(t, host)
 			_, err := b.Push(t.Context(), host+"/weir:v1", impatient)
 			wantError(t, err, "cannot push to "+host+"/weir: the registry answered "+want)
-			if !sent {
+			if !sent.Load() {
 				t.Errorf("%s: no credentials were sent, so none could be echoed", what)
 			}
 			s.Close()
@@ -108,7 +109,7 @@ func TestTokenRefused(t *testing.T) {
 		200: "the registry does not answer as registries do", // an answer without a token
 		401: "the registry answered 401 Unauthorized: log in first, as with docker login",
 	} {
-		sent := false
+		var sent atomic.Bool
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/v2/" {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="http://`+r.Host+`/token",service="test"`)
@@ -116,7 +117,9 @@ func TestTokenRefused(t *testing.T) {
 				return
 			}
 			_, p, _ := r.BasicAuth()
-			sent = sent || p == password
+			if p == password {
+				sent.Store(true)
+			}
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(`{"secret": "` + p + `"}`))
 		}))
@@ -124,7 +127,7 @@ func TestTokenRefused(t *testing.T) {
 		login(t, host)
 		_, err := b.Push(t.Context(), host+"/weir:v1", impatient)
 		wantError(t, err, "cannot push to "+host+"/weir: "+want)
-		if !sent {
+		if !sent.Load() {
 			t.Errorf("%d: no credentials were sent, so none could be echoed", status)
 		}
 		s.Close()
