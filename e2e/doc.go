@@ -70,6 +70,7 @@
 //
 //	scenario/    the form of a scenario, and how it runs
 //	wasmhost/    a small proxy-wasm host on wazero
+//	child/       other programs: started, awaited, heard and ended
 //	envoyproc/   a real Envoy as a child process
 //	envoyconf/   configurations of Envoy, piece by piece
 //	load/        load on a server: as fast as it answers, or at a fixed rate

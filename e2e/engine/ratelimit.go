@@ -2,15 +2,16 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/weirproxy/weir/e2e/child"
 )
 
 // Ratelimit is a running rate limit service of Envoy's, which counts in Redis.
@@ -20,13 +21,11 @@ type Ratelimit struct {
 	// Addr is where it serves gRPC, as host and port, and Port the port alone.
 	Addr string
 	Port int
-
-	runtime string // the directory of its configuration
 }
 
 // RatelimitOptions say how to run the service. All but Port are required.
 type RatelimitOptions struct {
-	// Executable is its name or path: make build/service_cmd makes it.
+	// Executable is its path: make build/service_cmd makes it.
 	Executable string
 
 	// Redis is the server that it counts in, which must be up.
@@ -42,67 +41,53 @@ type RatelimitOptions struct {
 
 // StartRatelimit starts the service and waits until it is healthy. It listens on
 // 127.0.0.1 only.
-func StartRatelimit(ctx context.Context, o RatelimitOptions) (r *Ratelimit, err error) {
-	if o.Executable, err = filepath.Abs(o.Executable); err != nil {
+func StartRatelimit(ctx context.Context, o RatelimitOptions) (*Ratelimit, error) {
+	bin, err := filepath.Abs(o.Executable)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(o.Executable); err != nil {
+	if _, err := os.Stat(bin); err != nil {
 		return nil, fmt.Errorf("no rate limit service: %w; make build/service_cmd makes it", err)
 	}
-	fixed := o.Port != 0
-	for range portAttempts {
-		if !fixed {
-			if o.Port, err = freePort(); err != nil {
-				return nil, err
-			}
+	return onPort(o.Port, func(port int) (*Ratelimit, error) {
+		r := &Ratelimit{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Port: port}
+		health, err := freePort()
+		if err != nil {
+			return nil, err
 		}
-		if r, err = startRatelimit(ctx, o); err == nil || !strings.Contains(err.Error(), "address already in use") {
-			return r, err
+		debug, err := freePort()
+		if err != nil {
+			return nil, err
 		}
-	}
-	return nil, err
+		run := child.Options{
+			Name:  "ratelimit",
+			Files: map[string][]byte{"config/config.yaml": o.Config},
+			Command: func(dir string) *exec.Cmd {
+				cmd := exec.Command(bin)
+				cmd.Env = append(os.Environ(), o.settings(dir, port, health, debug)...)
+				return cmd
+			},
+		}
+		r.Process, err = child.Start(ctx, run, func(ctx context.Context, _ *Process) error {
+			return healthy(ctx, health)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	})
 }
 
-func startRatelimit(ctx context.Context, o RatelimitOptions) (*Ratelimit, error) {
-	runtime, err := os.MkdirTemp("", "ratelimit-runtime-")
-	if err != nil {
-		return nil, fmt.Errorf("start the rate limit service: %w", err)
-	}
-	p, err := o.start(ctx, runtime)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(runtime))
-	}
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
-	return &Ratelimit{Process: p, Addr: addr, Port: o.Port, runtime: runtime}, nil
-}
-
-// start starts it in the environment that it takes its settings from.
-func (o RatelimitOptions) start(ctx context.Context, runtime string) (*Process, error) {
-	config := filepath.Join(runtime, "config")
-	if err := errors.Join(os.Mkdir(config, 0o700), os.WriteFile(filepath.Join(config, "config.yaml"), o.Config, 0o600)); err != nil {
-		return nil, err
-	}
-	health, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	debug, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	args := []string{
+// settings are what it takes from its environment.
+func (o RatelimitOptions) settings(dir string, port, health, debug int) []string {
+	return []string{
 		"HOST=127.0.0.1", "PORT=" + strconv.Itoa(health),
-		"GRPC_HOST=127.0.0.1", "GRPC_PORT=" + strconv.Itoa(o.Port),
+		"GRPC_HOST=127.0.0.1", "GRPC_PORT=" + strconv.Itoa(port),
 		"DEBUG_HOST=127.0.0.1", "DEBUG_PORT=" + strconv.Itoa(debug),
 		"REDIS_SOCKET_TYPE=tcp", "REDIS_URL=" + o.Redis.Addr, "BACKEND_TYPE=redis",
-		"RUNTIME_ROOT=" + runtime, "RUNTIME_SUBDIRECTORY=", "RUNTIME_WATCH_ROOT=false",
+		"RUNTIME_ROOT=" + dir, "RUNTIME_SUBDIRECTORY=", "RUNTIME_WATCH_ROOT=false",
 		"USE_STATSD=false", "LOG_LEVEL=error",
-		o.Executable,
 	}
-	// env becomes what it starts, so that the process is the service's own.
-	return start(ctx, "env", "coreutils", args, func(ctx context.Context, _ *Process) error {
-		return healthy(ctx, health)
-	})
 }
 
 func healthy(ctx context.Context, port int) error {
@@ -123,6 +108,3 @@ func healthy(ctx context.Context, port int) error {
 	}
 	return nil
 }
-
-// Stop ends the service, see [Process.Stop].
-func (r *Ratelimit) Stop() error { return errors.Join(r.Process.Stop(), os.RemoveAll(r.runtime)) }

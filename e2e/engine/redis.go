@@ -1,13 +1,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weirproxy/weir/e2e/child"
 )
 
 // Redis is a running Redis server, which keeps nothing on disk.
@@ -32,50 +36,35 @@ type RedisOptions struct {
 	ExtraArgs []string
 }
 
-// portAttempts is how often another free port is tried. Somebody else may take
-// one between the moment that it is found and the moment that Redis binds it.
-const portAttempts = 5
-
 // StartRedis starts a Redis server and waits until it answers. It listens on
 // 127.0.0.1 only.
-func StartRedis(ctx context.Context, o RedisOptions) (r *Redis, err error) {
-	if o.Executable == "" {
-		o.Executable = "redis-server"
-	}
-	if o.Port != 0 {
-		return startRedis(ctx, o)
-	}
-	for range portAttempts {
-		if o.Port, err = freePort(); err != nil {
-			return nil, err
-		}
-		r, err = startRedis(ctx, o)
-		if err == nil || !strings.Contains(err.Error(), "Address already in use") {
-			return r, err
-		}
-	}
-	return nil, err
-}
-
-func startRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
-	args := append([]string{
-		"--bind", "127.0.0.1", "--port", strconv.Itoa(o.Port),
-		"--save", "", "--appendonly", "no",
-	}, o.ExtraArgs...)
-	p, err := start(ctx, o.Executable, "redis-server", args, func(ctx context.Context, p *Process) error {
-		return redisAnswers(ctx, addr, p.PID())
-	})
+func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
+	bin, err := find(cmp.Or(o.Executable, "redis-server"), "redis-server")
 	if err != nil {
 		return nil, err
 	}
-	return &Redis{p, addr, o.Port}, nil
+	return onPort(o.Port, func(port int) (*Redis, error) {
+		r := &Redis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Port: port}
+		args := append([]string{
+			"--bind", "127.0.0.1", "--port", strconv.Itoa(port),
+			"--save", "", "--appendonly", "no",
+		}, o.ExtraArgs...)
+		run := child.Options{
+			Name:    "redis-server",
+			Command: func(string) *exec.Cmd { return exec.Command(bin, args...) },
+		}
+		var err error
+		if r.Process, err = child.Start(ctx, run, r.answers); err != nil {
+			return nil, err
+		}
+		return r, nil
+	})
 }
 
-// redisAnswers asks who serves at an address: it must be the process that we
-// started, not a stranger who took the port first.
-func redisAnswers(ctx context.Context, addr string, pid int) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+// answers asks who serves at the address: it must be the process that we started,
+// not a stranger who took the port first.
+func (r *Redis) answers(ctx context.Context, p *Process) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", r.Addr)
 	if err != nil {
 		return err
 	}
@@ -90,7 +79,7 @@ func redisAnswers(ctx context.Context, addr string, pid int) error {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(string(reply), fmt.Sprintf("\nprocess_id:%d\r\n", pid)) {
+	if !strings.Contains(string(reply), fmt.Sprintf("\nprocess_id:%d\r\n", p.PID())) {
 		return fmt.Errorf("not the server that was started: %.200q", reply)
 	}
 	return nil

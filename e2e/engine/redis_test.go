@@ -46,7 +46,7 @@ func TestRedisKilled(t *testing.T) {
 func TestRedisDoesNotStart(t *testing.T) {
 	for name, o := range map[string]engine.RedisOptions{
 		"Debian's package redis-server has it": {Executable: "no-such-server"},
-		"it printed":                           {Executable: redisServer, ExtraArgs: []string{"--no-such-option", "1"}},
+		"last output:\n":                       {Executable: redisServer, ExtraArgs: []string{"--no-such-option", "1"}},
 		"Address already in use":               {Executable: redisServer, Port: server.Port},
 	} {
 		if r, err := engine.StartRedis(t.Context(), o); err == nil || !strings.Contains(err.Error(), name) {

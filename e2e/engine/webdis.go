@@ -3,14 +3,15 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weirproxy/weir/e2e/child"
 )
 
 // Webdis is a running webdis, a door for HTTP in front of a Redis server.
@@ -37,39 +38,34 @@ type WebdisOptions struct {
 
 // StartWebdis starts webdis and waits until it answers. It listens on 127.0.0.1
 // only.
-func StartWebdis(ctx context.Context, o WebdisOptions) (w *Webdis, err error) {
-	fixed := o.Port != 0
-	for range portAttempts {
-		if !fixed {
-			if o.Port, err = freePort(); err != nil {
-				return nil, err
-			}
-		}
-		// It does not say that a port is taken, but exits.
-		if w, err = startWebdis(ctx, o); err == nil || fixed || ctx.Err() != nil || !strings.Contains(err.Error(), "it exited") {
-			return w, err
-		}
-	}
-	return nil, err
-}
-
-func startWebdis(ctx context.Context, o WebdisOptions) (*Webdis, error) {
-	config, err := o.write()
+func StartWebdis(ctx context.Context, o WebdisOptions) (*Webdis, error) {
+	bin, err := find("webdis", "webdis")
 	if err != nil {
-		return nil, fmt.Errorf("start webdis: %w", err)
-	}
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
-	p, err := start(ctx, "webdis", "webdis", []string{config}, func(ctx context.Context, _ *Process) error {
-		return o.answers(ctx, addr)
-	})
-	if err := errors.Join(err, os.Remove(config)); err != nil { // it has been read
 		return nil, err
 	}
-	return &Webdis{p, addr, o.Port}, nil
+	return onPort(o.Port, func(port int) (*Webdis, error) {
+		w := &Webdis{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Port: port}
+		config, err := o.config(port)
+		if err != nil {
+			return nil, fmt.Errorf("start webdis: %w", err)
+		}
+		run := child.Options{
+			Name:    "webdis",
+			Files:   map[string][]byte{"webdis.json": config},
+			Command: func(string) *exec.Cmd { return exec.Command(bin, "webdis.json") },
+		}
+		w.Process, err = child.Start(ctx, run, func(ctx context.Context, _ *Process) error {
+			return o.answers(ctx, w.Addr)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return w, nil
+	})
 }
 
-// write writes the configuration to a file, which has the password in it, if any.
-func (o WebdisOptions) write() (name string, err error) {
+// config is the configuration, which has the password in it, if any.
+func (o WebdisOptions) config(port int) ([]byte, error) {
 	acl := []any{map[string]any{"disabled": []string{"DEBUG", "CONFIG", "SHUTDOWN"}}}
 	if o.Credentials != "" {
 		acl = []any{
@@ -77,21 +73,12 @@ func (o WebdisOptions) write() (name string, err error) {
 			map[string]any{"http_basic_auth": o.Credentials, "enabled": []string{"PING", "EVAL", "EVALSHA"}},
 		}
 	}
-	config, err := json.Marshal(map[string]any{
+	return json.Marshal(map[string]any{
 		"redis_host": "127.0.0.1", "redis_port": o.Redis.Port, "redis_auth": nil,
-		"http_host": "127.0.0.1", "http_port": o.Port, "threads": 2, "pool_size": 10,
+		"http_host": "127.0.0.1", "http_port": port, "threads": 2, "pool_size": 10,
 		"daemonize": false, "websockets": false, "database": 0, "acl": acl,
 		"verbosity": 2, "logfile": "/dev/stderr",
 	})
-	if err != nil {
-		return "", err
-	}
-	file, err := os.CreateTemp("", "webdis-*.json") // which only its owner may read
-	if err != nil {
-		return "", err
-	}
-	_, err = file.Write(config)
-	return file.Name(), errors.Join(err, file.Close())
 }
 
 // answers asks for a PING. A webdis whose Redis is down answers 503, and serves.

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/weirproxy/weir/e2e/child"
 )
 
 // adminFile is the file in the private directory in which Envoy leaves the
@@ -22,9 +24,9 @@ const adminFile = "admin-address"
 func (p *Process) Admin() string { return p.admin }
 
 // ready returns nil once the admin interface says that the workers are serving.
-func (p *Process) ready(ctx context.Context) error {
+func (p *Process) ready(ctx context.Context, c *child.Process) error {
 	// Read at every try: the file may be met before Envoy has filled it.
-	addr, err := os.ReadFile(filepath.Join(p.dir, adminFile))
+	addr, err := os.ReadFile(filepath.Join(c.Dir(), adminFile))
 	if err != nil {
 		return err
 	}

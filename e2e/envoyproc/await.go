@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+const pollInterval = 20 * time.Millisecond
+
 // awaitTimeout bounds a wait whatever its context says: Envoy answers nobody while
 // it compiles a module, which on a busy machine takes a minute.
 const awaitTimeout = 3 * time.Minute

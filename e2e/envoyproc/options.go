@@ -1,12 +1,13 @@
 package envoyproc
 
 import (
-	"fmt"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"time"
+
+	"github.com/weirproxy/weir/e2e/child"
 )
 
 // configFile is the bootstrap's name in the private directory. Envoy picks the
@@ -40,43 +41,29 @@ type Options struct {
 	ExtraArgs []string
 }
 
-// writeConfig writes the bootstrap to a new private directory.
-func (o Options) writeConfig() (dir string, err error) {
-	dir, err = os.MkdirTemp("", "envoyproc-")
-	if err != nil {
-		return "", fmt.Errorf("write envoy's bootstrap: %w", err)
+// run says how to run an Envoy on the bootstrap, in the mode that these arguments
+// put it in, given the private directory.
+func (o Options) run(bin string, mode func(dir string) []string) child.Options {
+	return child.Options{
+		Name:  "envoy",
+		Files: map[string][]byte{configFile: o.Config},
+		Noise: isInventory,
+		Command: func(dir string) *exec.Cmd {
+			cmd := exec.Command(bin, o.args(dir, mode(dir))...)
+			cmd.Dir = cmp.Or(o.Dir, ".")
+			cmd.Env = append(os.Environ(), o.Env...)
+			return cmd
+		},
 	}
-	if err := os.WriteFile(filepath.Join(dir, configFile), o.Config, 0o600); err != nil {
-		os.RemoveAll(dir)
-		return "", fmt.Errorf("write envoy's bootstrap: %w", err)
-	}
-	return dir, nil
 }
 
-// command returns the command that runs bin on the bootstrap in dir and sends
-// both of its output streams to out. Run it on a locked thread: see launch.
-func (o Options) command(bin, dir string, out *output, args ...string) *exec.Cmd {
-	args = append(args, "--config-path", filepath.Join(dir, configFile), "--log-level", o.logLevel())
+func (o Options) args(dir string, mode []string) []string {
+	args := append(mode, "--config-path", filepath.Join(dir, configFile), "--log-level", cmp.Or(o.LogLevel, "info"))
 	if o.ComponentLogLevel != "" {
 		args = append(args, "--component-log-level", o.ComponentLogLevel)
 	}
 	if o.Concurrency != 0 {
 		args = append(args, "--concurrency", strconv.Itoa(o.Concurrency))
 	}
-	cmd := exec.Command(bin, append(args, o.ExtraArgs...)...)
-	cmd.Dir = o.Dir
-	cmd.Env = append(os.Environ(), o.Env...)
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = dieWithParent()
-	// Should $ENVOY be a script that leaves a child with our pipe behind, do not
-	// wait for that child.
-	cmd.WaitDelay = time.Second
-	return cmd
-}
-
-func (o Options) logLevel() string {
-	if o.LogLevel == "" {
-		return "info"
-	}
-	return o.LogLevel
+	return append(args, o.ExtraArgs...)
 }

@@ -21,7 +21,7 @@ func TestStartBrokenConfig(t *testing.T) {
 	if err == nil {
 		p.Stop()
 	}
-	wantError(t, err, "envoy exited before it was ready: exit status 1; last output:\n")
+	wantError(t, err, "start envoy: it exited before it was ready: exit status 1; last output:\n")
 	wantError(t, err, "'static_resource'")
 	if err != nil && len(err.Error()) > 5_000 {
 		t.Errorf("the error has %d bytes, the reason drowns:\n%v", len(err.Error()), err)
@@ -134,7 +134,7 @@ func TestValidate(t *testing.T) {
 		t.Errorf("Validate = %q, %v, want OK", log, err)
 	}
 	log, err = envoyproc.Validate(t.Context(), envoyproc.Options{Config: []byte("static_resource: {}")})
-	wantError(t, err, "validate with envoy: exit status 1; last output:\n")
+	wantError(t, err, "validate the bootstrap: run envoy: exit status 1; last output:\n")
 	wantError(t, err, "'static_resource'")
 	if !strings.Contains(log, "'static_resource'") {
 		t.Errorf("the log does not say what is wrong: %q", log)
@@ -142,5 +142,5 @@ func TestValidate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = envoyproc.Validate(ctx, envoyproc.Options{Config: []byte(hello)})
-	wantError(t, err, "validate with envoy: context canceled")
+	wantError(t, err, "validate the bootstrap: run envoy: context canceled")
 }

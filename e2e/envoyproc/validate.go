@@ -3,7 +3,8 @@ package envoyproc
 import (
 	"context"
 	"fmt"
-	"os"
+
+	"github.com/weirproxy/weir/e2e/child"
 )
 
 // Validate lets Envoy check the bootstrap without serving it, and returns what
@@ -13,27 +14,9 @@ func Validate(ctx context.Context, o Options) (log string, err error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := o.writeConfig()
+	log, err = child.Run(ctx, o.run(bin, func(string) []string { return []string{"--mode", "validate"} }))
 	if err != nil {
-		return "", err
+		return log, fmt.Errorf("validate the bootstrap: %w", err)
 	}
-	defer os.RemoveAll(dir)
-
-	p := &Process{log: new(output), done: make(chan struct{})}
-	p.cmd = o.command(bin, dir, p.log, "--mode", "validate")
-	if err := p.launch(); err != nil {
-		return "", fmt.Errorf("validate with envoy: %w", err)
-	}
-	select {
-	case <-p.done:
-		err = p.exit
-	case <-ctx.Done():
-		_ = p.cmd.Process.Kill()
-		<-p.done
-		err = ctx.Err()
-	}
-	if err != nil {
-		err = fmt.Errorf("validate with envoy: %w; last output:\n%s", err, p.log.tail())
-	}
-	return p.Log(), err
+	return log, nil
 }

@@ -1,9 +1,0 @@
-package engine
-
-import "syscall"
-
-// dieWithParent makes the kernel kill the child when the thread that started it
-// ends, as it does when this process is killed and no deferred Stop runs.
-func dieWithParent() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}

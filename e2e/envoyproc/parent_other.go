@@ -1,8 +1,0 @@
-//go:build !linux
-
-package envoyproc
-
-import "syscall"
-
-// dieWithParent sets nothing: only Linux can tie a child to its parent's life.
-func dieWithParent() *syscall.SysProcAttr { return nil }
