@@ -136,16 +136,21 @@ func (c *Charge) bind() {
 	}
 }
 
-// settle returns the entry as it is at now, charged with nothing. Its states
-// are appended to dst.
+// settle returns the entry at now, charged with nothing. Its states are appended
+// to dst: as they were, save that those which are ahead of a clock that was set
+// back are moved. What has left a window stays, as it does where a refusal writes
+// nothing: the clock may step back to where it counts.
 func (c *Charge) settle(dst, states []byte, now Instant) entry {
 	e := entry{key: c.Key, expiry: minInstant}
 	c.known, c.back = 0, 0
 	for i, a := range c.Limits.algorithms {
 		id, at := c.Limits.ids[i], len(dst)
-		var o outcome
-		dst, o = a.take(openState(dst, id), c.state(states, id), now, 0)
-		dst = sealState(dst, at)
+		before := c.state(states, id)
+		next, o := a.take(openState(dst, id), before, now, 0)
+		if o.back == 0 {
+			next = append(next[:at+stateIDLen+1], before...)
+		}
+		dst = sealState(next, at)
 		c.back = max(c.back, o.back)
 		e.note(o.Decision, now)
 	}

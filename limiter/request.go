@@ -146,11 +146,15 @@ func (r *request) answer(c *Charge, e *entry) entry {
 	return next
 }
 
-// settle returns the entry of a charge, charged with nothing.
+// settle returns the entry of a charge, charged with nothing. It lives no shorter
+// and is no emptier than it was: who has other limits may count on that.
 func (r *request) settle(c *Charge, e *entry) entry {
 	next := c.settle(r.states[:0], e.states, r.now)
 	if r.wasHeldUp(c) {
 		next = c.settle(r.states[:0], e.states, r.now.add(c.back))
+	}
+	if c.back == 0 { // else it would stay until the clock is where it was before
+		next.expiry, next.load = max(next.expiry, unspared(e.expiry)), max(next.load, e.load)
 	}
 	r.carry(c, &next, e)
 	return next
