@@ -36,12 +36,6 @@ type RuleExplanation struct {
 	Descriptor [][2]string
 }
 
-// A Condition is one of those of a match.
-type Condition struct {
-	Text  string // as in: path prefix "/api/"
-	Holds bool
-}
-
 // An Override says what replaces the limits of a rule for a key.
 type Override string
 

@@ -8,11 +8,14 @@ import (
 	"testing"
 )
 
+// hidden stands for what must not be shown, and tells its length alone.
+func hidden(secret string) string { return fmt.Sprintf("<%d>", len(secret)) }
+
 // summary writes an explained rule in one line.
 func (x RuleExplanation) summary() string {
 	words := []string{x.Rule.Name}
 	for _, c := range x.Conditions {
-		words = append(words, fmt.Sprintf("[%s: %v]", c.Text, c.Holds))
+		words = append(words, fmt.Sprintf("[%s: %v]", c.Text(hidden), c.Holds))
 	}
 	if !x.Matches {
 		return strings.Join(append(words, "no match"), " ")
@@ -75,6 +78,10 @@ func TestExplain(t *testing.T) {
 			`a jwt_claim org.id="7" route="r" property a.b="v" cost 1 a=3/1s`},
 		{rule(`"match": {"path": {"prefix": "/api/"}, "methods": ["POST", "PUT"], "headers": [{"name": "x-k", "exact": "alice"}, {"name": "x-z", "present": false}]}, "key": []`), alice,
 			`a [path prefix "/api/": true] [method one of "POST", "PUT": false] [header x-k exact "alice", header x-z absent: true] no match`},
+		{rule(`"match": {"path": {"exact": "/token"}, "host": {"exact": "auth.test"}, "headers": [{"name": "X-API-Key", "exact": "s3cret"}, {"name": "cookie", "prefix": "sid=\""}, {"name": "x-k", "suffix": "header x-key exact"}]}, "key": []`), alice,
+			`a [path exact "/token": false] [host exact "auth.test": false] [header x-api-key exact <6>, header cookie prefix <5>, header x-k suffix "header x-key exact": false] no match`},
+		{rule(`"match": {"headers": [{"name": "authorization", "suffix": "T"}, {"name": "x-session", "regex": "a|s3cret"}, {"name": "x-token", "present": false}, {"name": "x-secret"}]}, "key": []`), alice,
+			`a [header authorization suffix <1>, header x-session regex <8>, header x-token absent, header x-secret present: false] no match`},
 		{rule(`"match": {"path": {"regex": "/a.*"}, "host": {"suffix": ".test"}}, "key": []`), alice, `a [path regex "/a.*": true] [host suffix ".test": false] no match`},
 		{rule(`"key": [{"header": "x-k"}], "overrides": [{"key": ["alice"], "unlimited": true}]`), alice, `a header x-k="alice" cost 1 unlimited`},
 		{rule(`"key": [{"header": "x-k"}], "overrides": [{"key": ["alice"], "block": true}]`), alice, `a header x-k="alice" cost 1 block`},

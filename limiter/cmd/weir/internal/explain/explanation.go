@@ -105,7 +105,7 @@ func askOf(rule *policy.Rule, asks []policy.Ask) *policy.Ask {
 func newRule(r policy.RuleExplanation) Rule {
 	x := Rule{Name: r.Rule.Name, Matches: r.Matches}
 	for _, c := range r.Conditions {
-		x.Conditions = append(x.Conditions, Condition{conditionText(c.Text), c.Holds})
+		x.Conditions = append(x.Conditions, Condition{c.Text(hidden), c.Holds})
 	}
 	if !r.Matches {
 		return x
@@ -128,6 +128,11 @@ func newRule(r policy.RuleExplanation) Rule {
 	}
 	x.Descriptor = r.Descriptor
 	return x
+}
+
+// hidden stands for a secret of the configuration, as for the same one in a key.
+func hidden(secret string) string {
+	return replay.Value(policy.KeyPart{Value: secret, Secret: true})
 }
 
 // limitText writes a limit as in: per-user: 10 per 1s, sliding_log.
