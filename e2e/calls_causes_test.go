@@ -63,6 +63,8 @@ var redisCauses = []cause{
 	{"remaining above the limit", numbers("1,1,0,1,2,3,0,3600000000"), "malformed"},
 	{"admitted with a wait", numbers("1,1,0,1,2,1,5,3600000000"), "malformed"},
 	{"refused without", numbers("1,0,0,0,2,0,0,3600000000"), "malformed"},
+	{"more corrupt than was asked for", numbers("1,1,2,1,2,1,0,3600000000"), "malformed"},
+	{"corrupt below 0", numbers("1,1,-1,1,2,1,0,3600000000"), "malformed"},
 	{"neither admitted nor refused", numbers("1,2,0,2,2,1,0,3600000000"), "malformed"},
 	{"huge", says(200, `{"EVALSHA":[`+strings.Repeat("1,", 1<<18)+`1]}`), "malformed"},
 	{"deep", says(200, strings.Repeat(`{"a":[`, 50_000)), "malformed"},

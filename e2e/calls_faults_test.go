@@ -162,6 +162,32 @@ func (c *caller) errors() int64 {
 	return n
 }
 
+// TestNoTimeToConclude: a request that waited for an engine, and that there is no
+// time to decide when it has answered, is an error of its rule, and is not left
+// charged to the local limit.
+func TestNoTimeToConclude(t *testing.T) {
+	for engine := range engines {
+		c := newAnswerCaller(t, engine, "deny")
+		e, call := c.paused("a")
+		c.host.Fault = func(name, _ string) wasmhost.Status {
+			if name == "clock_time_get" {
+				return wasmhost.InternalFailure
+			}
+			return wasmhost.OK
+		}
+		c.answerAs(call, true)
+		c.host.Fault = nil
+		c.check(e, 503, "local_rate_limit_error")
+		if n, _ := c.host.Metrics.Get("weir.rule.e2e.two.errors"); n != 1 {
+			t.Errorf("%s: %d errors of the rule, want 1", engine, n)
+		}
+		e, call = c.paused("a")
+		c.answerAs(call, true)
+		c.check(e, 200, "")
+		c.remains(e, 8)
+	}
+}
+
 // TestGarbageOfCalls gives the module bytes of an answer that a proxy would not,
 // and says wrong things of where they are: the request is decided all the same.
 func TestGarbageOfCalls(t *testing.T) {

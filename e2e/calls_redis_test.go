@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -143,6 +144,36 @@ func TestRedisIsSentTheScriptOnce(t *testing.T) {
 			if len(c.vm.Calls()) != 0 {
 				t.Errorf("%s, %d: %d calls are left", dialect, i, len(c.vm.Calls()))
 			}
+		}
+	}
+}
+
+// TestRedisTellsWhatIsCorrupt: a window that Redis found to make no sense begins
+// anew, which nobody would know if it were not counted with those of this proxy.
+func TestRedisTellsWhatIsCorrupt(t *testing.T) {
+	for dialect, body := range map[string]string{"webdis": `{"EVALSHA":[1,`, "upstash": `{"result":[1,`} {
+		c := newCaller(t, sharedByRedis(`, "dialect": "`+dialect+`"`, ""))
+		for i, test := range []struct {
+			numbers string
+			status  int
+			counted int64
+		}{
+			{"1,0,1,2,1,0,3600000000", 200, 0},
+			{"1,1,1,2,1,0,3600000000", 200, 1},
+			{"0,1,0,2,2,-1,0", 429, 2}, // whose cost never fits
+			{"1,0,1,2,1,0,3600000000", 200, 2},
+			{"1,2,1,2,1,0,3600000000", 200, 2}, // makes no sense itself
+		} {
+			e, call := c.paused(fmt.Sprint(i))
+			c.answer(call, body+test.numbers+"]}")
+			n, ok := c.host.Metrics.Get("weir.filter.e2e.corrupt")
+			if got := e.Response(); !e.Over() || got.Status != test.status || n != test.counted || !ok {
+				t.Errorf("%s, %s: status %d, %d corrupt, want %d and %d", dialect, test.numbers, got.Status, n, test.status, test.counted)
+			}
+		}
+		c.counted("calls=5 malformed=1")
+		if logs := c.host.Logs(); len(logs) > 0 {
+			t.Errorf("logged %q", logs)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (q *pending) concludeNow(cause *metric) action {
 func (q *pending) conclude(answers []policy.Answer) *policy.Verdict {
 	at, err := now()
 	if err != nil {
-		return q.plugin.evaluator.Fail(err)
+		return q.plugin.evaluator.Abandon(q.call, err)
 	}
 	return q.plugin.evaluator.Conclude(at, q.call, answers)
 }
@@ -159,13 +159,15 @@ func (q *pending) onMessage() {
 	q.failed(&q.plugin.metrics.global.malformed)
 }
 
-// parse reads the answers of the engine.
+// parse reads the answers of the engine, and counts what it found corrupt.
 func (q *pending) parse(message []byte) (answers []policy.Answer, err error) {
 	defer recovered(&err)
 	if q.plugin.global.Engine == policy.RLS {
 		return global.ParseRLSResponse(message, q.call.Asks)
 	}
-	return global.ParseRedisReply(q.plugin.global, message, q.call.Asks)
+	answers, corrupt, err := global.ParseRedisReply(q.plugin.global, message, q.call.Asks)
+	q.plugin.metrics.corrupt.add(corrupt)
+	return answers, err
 }
 
 // Codes of gRPC.

@@ -49,7 +49,7 @@ type metrics struct {
 	rules     []ruleMetrics
 	errors    metric // whatever failed: most of it leaves a request undecided
 	conflicts metric // shards that were decided anew
-	corrupt   metric // values that could not be decoded
+	corrupt   metric // values that could not be decoded, here or in Redis
 	lost      metric // charges that could not be given back
 	tracked   metric // keys, as of the last full sweep of this worker
 	global    globalMetrics

@@ -89,27 +89,28 @@ var (
 )
 
 // ParseRedisReply reads the answers, one for each Ask, out of the body of a
-// response with status 200, or 400, which Upstash gives errors. The error is
-// ErrNoScript, ErrRedis, or of a body that is no reply.
-func ParseRedisReply(g *policy.Global, body []byte, asks []policy.Ask) ([]policy.Answer, error) {
+// response with status 200, or 400, which Upstash gives errors, and how many
+// values Redis could not decode, and took as empty. The error is ErrNoScript,
+// ErrRedis, or of a body that is no reply.
+func ParseRedisReply(g *policy.Global, body []byte, asks []policy.Ask) (list []policy.Answer, corrupt int, err error) {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	if err := expect(d, '{'); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	name, err := d.ReadToken()
 	if err != nil {
-		return nil, errReply
+		return nil, 0, errReply
 	}
 	if name.Kind() == '"' && name.String() == "error" {
 		message, err := d.ReadToken()
 		if err != nil {
-			return nil, errReply
+			return nil, 0, errReply
 		}
-		return nil, redisError(message.String())
+		return nil, 0, redisError(message.String())
 	}
 	reply, err := integers(d)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	return answers(reply, asks)
 }

@@ -92,37 +92,42 @@ func appendLimit(args []string, charge int, a *policy.Ask, l limiter.Limit) []st
 		number(l.Capacity()), number(l.Window.Microseconds()), number(option))
 }
 
-// The reply is three integers, and perLimit for each limit.
+// The reply is three integers, the last of them how many values could not be
+// decoded, and perLimit for each limit.
 const (
-	perCall  = 3
-	perLimit = 5
+	perCall   = 3
+	corruptAt = 2
+	perLimit  = 5
 )
 
 var errReply = errors.New("the reply of the script is not of the form that was asked for")
 
 // answers reads the reply of the script.
-func answers(reply []int64, asks []policy.Ask) ([]policy.Answer, error) {
+func answers(reply []int64, asks []policy.Ask) (list []policy.Answer, corrupt int, err error) {
 	if len(reply) < perCall {
-		return nil, errReply
+		return nil, 0, errReply
 	}
-	reply = reply[perCall:]
-	list := make([]policy.Answer, len(asks))
+	undecoded, reply := reply[corruptAt], reply[perCall:]
+	if limits := len(reply) / perLimit; undecoded < 0 || undecoded > int64(limits) {
+		return nil, 0, errReply
+	}
+	list = make([]policy.Answer, len(asks))
 	for i := range asks {
 		for range asks[i].Limits.Len() {
 			if len(reply) < perLimit {
-				return nil, errReply
+				return nil, 0, errReply
 			}
 			d, ok := decision(reply[:perLimit])
 			if !ok {
-				return nil, errReply
+				return nil, 0, errReply
 			}
 			list[i].Each, reply = append(list[i].Each, d), reply[perLimit:]
 		}
 	}
 	if len(reply) > 0 {
-		return nil, errReply
+		return nil, 0, errReply
 	}
-	return list, nil
+	return list, int(undecoded), nil
 }
 
 // decision reads what the script says of one limit.

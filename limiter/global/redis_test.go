@@ -86,9 +86,9 @@ func TestKeysTellWindowsApart(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	_, asks := asksOf(t, redisConfig("", twoWindows+","+shadowBucket), hit{user: "alice"})
 	good := []int64{1, 0, 0, 0, 10, 0, 250_000, 900_000, 1, 500, 499, 0, 3_600_000_000, 0, 20, 20, -1, 0}
-	got, err := answers(good, asks)
-	if err != nil || len(got) != 2 || len(got[0].Each) != 2 || len(got[1].Each) != 1 {
-		t.Fatalf("answers %+v, %v", got, err)
+	got, corrupt, err := answers(good, asks)
+	if err != nil || corrupt != 0 || len(got) != 2 || len(got[0].Each) != 2 || len(got[1].Each) != 1 {
+		t.Fatalf("answers %+v, %d corrupt, %v", got, corrupt, err)
 	}
 	want := []limiter.Decision{
 		{Limit: 10, RetryAfter: 250 * time.Millisecond, ResetAfter: 900 * time.Millisecond},
@@ -98,20 +98,24 @@ func TestAnswers(t *testing.T) {
 	if !slices.Equal(append(got[0].Each, got[1].Each...), want) {
 		t.Errorf("decisions %+v, want %+v", got, want)
 	}
+	good[2] = 3 // all of them
+	if _, corrupt, err := answers(good, asks); corrupt != 3 || err != nil {
+		t.Errorf("%d corrupt, %v, want 3", corrupt, err)
+	}
 	for i, wrong := range map[int][]int64{ // at an index, values that make no sense there
-		3: {2, -1, 1}, 4: {0, -5}, 5: {-1, 11}, 6: {-2, 0}, 7: {-1}, 8: {0}, 11: {5, -1},
+		2: {-1, 4, 1 << 62}, 3: {2, -1, 1}, 4: {0, -5}, 5: {-1, 11}, 6: {-2, 0}, 7: {-1}, 8: {0}, 11: {5, -1},
 	} {
 		for _, value := range wrong {
 			bad := slices.Clone(good)
 			bad[i] = value
-			if got, err := answers(bad, asks); err == nil {
+			if got, _, err := answers(bad, asks); err == nil {
 				t.Errorf("%d at %d: %+v, want an error", value, i, got)
 			}
 		}
 	}
 	for n := range len(good) + 2 {
 		bad := append(slices.Clone(good), 0, 0)[:n]
-		if _, err := answers(bad, asks); (err == nil) != (n == len(good)) {
+		if _, _, err := answers(bad, asks); (err == nil) != (n == len(good)) {
 			t.Errorf("%d integers of %d: %v", n, len(good), err)
 		}
 	}
@@ -152,9 +156,14 @@ func TestParseRedisReply(t *testing.T) {
 		`{"EVALSHA":null}`: errReply, `{"error":`: errReply, `{}`: errReply, `[]`: errReply, ``: errReply, `{"EVALSHA":[5,1,0,1,2,1,0,1000000`: errReply,
 		`{"EVALSHA":[[5]]}`: errReply, `<html>`: errReply,
 	} {
-		got, err := ParseRedisReply(g, []byte(body), asks)
-		if err != want || (err == nil) != (len(got) == 1) {
-			t.Errorf("%s: %v, %v, want %v", body, got, err, want)
+		got, corrupt, err := ParseRedisReply(g, []byte(body), asks)
+		if err != want || (err == nil) != (len(got) == 1) || corrupt != 0 {
+			t.Errorf("%s: %v, %d corrupt, %v, want %v", body, got, corrupt, err, want)
+		}
+	}
+	for _, body := range []string{`{"EVALSHA":[5,1,1,1,2,1,0,1000000]}`, `{"result":[5,1,1,1,2,1,0,1000000]}`} {
+		if got, corrupt, err := ParseRedisReply(g, []byte(body), asks); len(got) != 1 || corrupt != 1 || err != nil {
+			t.Errorf("%s: %v, %d corrupt, %v, want 1", body, got, corrupt, err)
 		}
 	}
 }
@@ -166,7 +175,13 @@ func FuzzParseRedisReply(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		checkAnswers(t, asks, func() ([]policy.Answer, error) { return ParseRedisReply(g, body, asks) })
+		checkAnswers(t, asks, func() ([]policy.Answer, error) {
+			list, corrupt, err := ParseRedisReply(g, body, asks)
+			if corrupt < 0 || corrupt > 2 {
+				t.Errorf("%d corrupt values of 2", corrupt)
+			}
+			return list, err
+		})
 	})
 }
 

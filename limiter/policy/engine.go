@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -56,6 +57,7 @@ func (e *Evaluator) evaluateGlobal(now limiter.Instant) *Verdict {
 	if !result.Admitted {
 		return e.judge(&result)
 	}
+	e.recorded = e.charges
 	return e.say(Verdict{Call: e.call(now), Result: result})
 }
 
@@ -96,11 +98,11 @@ func (e *Evaluator) call(now limiter.Instant) *Call {
 // Conclude decides a request that waited for the engine: by its answers, one
 // for each Ask, or, if there are none, without the engine, which has failed.
 func (e *Evaluator) Conclude(now limiter.Instant, c *Call, answers []Answer) (v *Verdict) {
-	e.charges, e.asked, e.outcomes = c.charges, c.asked, c.outcomes
+	e.charges, e.asked, e.outcomes, e.recorded = c.charges, c.asked, c.outcomes, c.charges
 	e.view.reset(nil)
 	defer func() {
 		if cause := recover(); cause != nil {
-			v = e.fail(nil, Recovered(cause))
+			v = e.abandon(now, Recovered(cause))
 		}
 	}()
 	by, result, err := e.weigh(), limiter.Result{Admitted: true}, error(nil)
@@ -110,7 +112,8 @@ func (e *Evaluator) Conclude(now limiter.Instant, c *Call, answers []Answer) (v 
 		result, err = e.withoutEngine(now, c, &by)
 	}
 	if !result.Admitted {
-		result.Lost += e.table.Refund(now, c.charges).Lost
+		lost, failure := e.giveBack(now)
+		result.Lost, err = result.Lost+lost, cmp.Or(err, failure)
 	}
 	if err != nil {
 		return e.fail(&result, err)
@@ -231,6 +234,9 @@ func (e *Evaluator) withoutEngine(now limiter.Instant, c *Call, by *refusal) (li
 	result, err := e.table.Take(now, charges)
 	if err != nil && !errors.Is(err, limiter.ErrFull) {
 		return result, err
+	}
+	if result.Admitted {
+		e.recorded = slices.Concat(e.recorded, charges)
 	}
 	for i, a := range asks {
 		if charges[i].Full {

@@ -23,6 +23,7 @@ type Evaluator struct {
 	verdict  Verdict
 	refusals refusals
 	shield   shield
+	recorded []limiter.Charge // what is given back if the request is not decided or refused after all
 
 	unshielded bool
 	headers    [][2]string
@@ -50,12 +51,12 @@ func (e *Evaluator) Unshield() { e.unshielded = true }
 // Evaluate decides a request that came at the given time. A panic on the way
 // is an error like any other.
 func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v *Verdict) {
-	e.charges, e.asked, e.asks, e.outcomes = e.charges[:0], e.asked[:0], e.asks[:0], e.outcomes[:0]
+	e.charges, e.asked, e.asks, e.outcomes, e.recorded = e.charges[:0], e.asked[:0], e.asks[:0], e.outcomes[:0], nil
 	e.view.reset(req)
 	defer func() {
 		e.view.Request = nil
 		if cause := recover(); cause != nil {
-			v = e.fail(nil, Recovered(cause))
+			v = e.abandon(now, Recovered(cause))
 		}
 	}()
 	exempt, err := e.exempt()
@@ -82,6 +83,9 @@ func (e *Evaluator) Evaluate(now limiter.Instant, req Request) (v *Verdict) {
 	result, err := e.table.Take(now, e.charges)
 	if err != nil && !errors.Is(err, limiter.ErrFull) {
 		return e.fail(&result, err)
+	}
+	if result.Admitted {
+		e.recorded = e.charges
 	}
 	if len(e.charges) == 1 {
 		e.refusals.remember(now, &e.charges[0])

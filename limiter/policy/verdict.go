@@ -154,6 +154,34 @@ func (e *Evaluator) fail(result *limiter.Result, err error) *Verdict {
 	return v
 }
 
+// Abandon is the verdict on a request that waited for the engine and cannot be
+// concluded, because there is no time to do it by. What it was charged is given
+// back at the time that it came.
+func (e *Evaluator) Abandon(c *Call, err error) *Verdict {
+	e.outcomes, e.recorded = c.outcomes, c.charges
+	return e.abandon(c.at, err)
+}
+
+// abandon answers a request that could not be decided, though it may have been
+// charged already.
+func (e *Evaluator) abandon(now limiter.Instant, err error) *Verdict {
+	lost, _ := e.giveBack(now)
+	return e.fail(&limiter.Result{Lost: lost}, err)
+}
+
+// giveBack gives back what the request was charged, once, and returns how many
+// charges are lost. If the store panics these may be fewer than it says.
+func (e *Evaluator) giveBack(now limiter.Instant) (lost int, err error) {
+	charges := e.recorded
+	e.recorded = nil
+	defer func() {
+		if cause := recover(); cause != nil {
+			lost, err = len(charges), Recovered(cause)
+		}
+	}()
+	return e.table.Refund(now, charges).Lost, nil
+}
+
 // Settle makes the charges that waited for the response, as it turns out, at
 // the time that it came. They are recorded even beyond the limit: what has
 // been used has been used. Of the verdict only Outcomes, Result and Err are set.
