@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
@@ -80,8 +81,23 @@ func (d *decoder) textMatch(n node, further fields, exact, prefix, suffix func(n
 }
 
 func (d *decoder) headerMatch(n node) (h headerMatch) {
+	n.members = hideCredential(n.members)
 	h.textMatch = d.textMatch(n, fields{"name": func(n node) { h.name = d.headerName(n) }}, d.someText, d.someText, d.someText)
 	return h
+}
+
+// hideCredential marks what a header is compared with if its name is that of a
+// credential.
+func hideCredential(members []member) []member {
+	isName := func(m member) bool { return m.name == "name" && IsCredential(m.value.text) }
+	if !slices.ContainsFunc(members, isName) {
+		return members
+	}
+	members = slices.Clone(members)
+	for i := range members {
+		members[i].value.secret = members[i].name != "name"
+	}
+	return members
 }
 
 // path is a path to compare with the normalised ones.

@@ -19,6 +19,7 @@ type node struct {
 	text    string // of a string, decoded; of any other scalar, as written
 	members []member
 	items   []node
+	secret  bool // errors do not quote it
 }
 
 type member struct {
@@ -128,12 +129,14 @@ func join(path, name string) string {
 
 // String returns the value as an error message quotes it.
 func (n node) String() string {
-	switch n.kind {
-	case '{':
+	switch {
+	case n.kind == '{':
 		return "an object"
-	case '[':
+	case n.kind == '[':
 		return "a list"
-	case '"':
+	case n.secret:
+		return "(hidden)"
+	case n.kind == '"':
 		return strconv.Quote(n.text)
 	default:
 		return n.text
