@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/weirproxy/weir/limiter/cmd/weir/internal/accesslog"
+	"github.com/weirproxy/weir/limiter/cmd/weir/internal/explain"
+	"github.com/weirproxy/weir/limiter/cmd/weir/internal/manifest"
 	"github.com/weirproxy/weir/limiter/cmd/weir/internal/traffic"
 )
 
@@ -105,6 +108,59 @@ func TestHelpIsNarrow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestHelpSaysTheExitStatus of what a script asks weir for, and names what each
+// flag wants.
+func TestHelpSaysTheExitStatus(t *testing.T) {
+	for _, path := range []string{"validate", "explain", "image", "image build", "image push"} {
+		cmd, _, err := newRoot().Find(strings.Fields(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(cmd.Long, "\nThe exit status is 0 ") {
+			t.Errorf("the help of %s does not say what the exit status is", path)
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if name, usage := pflag.UnquoteUsage(f); name != strings.ToUpper(name) || usage == "" {
+				t.Errorf("--%s of %s wants %q, and its help is %q", f.Name, path, name, usage)
+			}
+		})
+	}
+}
+
+// TestHelpNamesEveryField of the JSON that a command writes.
+func TestHelpNamesEveryField(t *testing.T) {
+	for long, result := range map[string]any{explainLong: explain.Explanation{}, validateLong: manifest.Result{}} {
+		names := fieldNames(reflect.TypeOf(result))
+		if len(names) < 10 {
+			t.Errorf("%T has the fields %q, want more", result, names)
+		}
+		for _, name := range names {
+			if !strings.Contains(long, `"`+name+`"`) {
+				t.Errorf("the help does not say what %q is in %T", name, result)
+			}
+		}
+	}
+}
+
+// fieldNames are those of the objects in the JSON of a type.
+func fieldNames(t reflect.Type) (names []string) {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		return fieldNames(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name == "-" {
+				continue
+			} else if name != "" {
+				names = append(names, name)
+			}
+			names = append(names, fieldNames(f.Type)...)
+		}
+	}
+	return names
 }
 
 // TestFormatsAreKnown: those that help and completion name are those that there are.

@@ -17,7 +17,9 @@ func newImage() *cobra.Command {
 		Use:   "image COMMAND",
 		Short: "Pack the module as an OCI image, and push it",
 		Long: `Pack the module as an OCI image in a folder, and push that to a registry, where
-Istio, Envoy Gateway and container tools fetch it from.`,
+Istio, Envoy Gateway and container tools fetch it from.
+
+The exit status is 0 if that is done, and 2 if it could not be.`,
 		Example: `  weir image build --module build/weir.wasm --out build/image --version v1.2.3
   weir image push build/image registry.example.com/edge/weir:v1.2.3`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -57,29 +59,33 @@ Istio and Envoy Gateway fetch both, and try compat first. It is the default sinc
 registries and container tools handle it like any other image: plain Envoy users
 copy plugin.wasm out of it.
 
-The same module and flags make the same bytes. All times in them are
-SOURCE_DATE_EPOCH, in seconds since 1970, or 1970 if that is not set.
+The same module and flags make the same bytes. All times in them are that of the
+environment variable SOURCE_DATE_EPOCH, in seconds since 1970, from 0 to
+8589934591, or 1970 if that is not set.
 
 The annotations org.opencontainers.image.* say title, description, source, time,
 and, if they are known, version and revision. --sbom and --provenance attach
 documents as artifacts of their own, which a registry lists as referrers of the
 image. They are made of what the Go linker has written into the module. Nobody
-signs them: they tell what to compare, and prove nothing by themselves.`,
+signs them: they tell what to compare, and prove nothing by themselves.
+
+The exit status is 0 if the image is written, and 2 if it could not be.`,
 		Example: `  weir image build --module build/weir.wasm --out build/image --version v1.2.3
   weir image build --module build/weir.wasm --out build/image --sbom --provenance \
-    --annotation 'org.opencontainers.image.vendor=The edge team'`,
+    --annotation 'org.opencontainers.image.vendor=The edge team'
+  weir image build --module build/weir.wasm --out build/image --format oci`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&b.module, "module", "", "the `FILE` of the module, as make build writes it")
 	f.StringVar(&b.out, "out", "", "the `FOLDER` to write")
-	f.StringVar(&b.options.Format, "format", image.Compat, strings.Join(image.Formats, " or "))
+	f.StringVar(&b.options.Format, "format", image.Compat, "the `FORMAT` of the image: "+strings.Join(image.Formats, " or "))
 	f.StringVar(&b.options.Version, "version", "", "the `VERSION` of the module; by default what it says itself")
 	f.StringVar(&b.options.Revision, "revision", "", "the `COMMIT` of its source; by default what it says itself")
 	f.StringArrayVar(&b.annotations, "annotation", nil, "a `KEY=VALUE` to say of the image besides; may be repeated")
-	f.BoolVar(&b.options.SBOM, "sbom", false, "attach a bill of materials, CycloneDX")
-	f.BoolVar(&b.options.Provenance, "provenance", false, "attach a provenance, SLSA, unsigned")
+	f.BoolVar(&b.options.SBOM, "sbom", false, "attach a bill of materials, CycloneDX in JSON")
+	f.BoolVar(&b.options.Provenance, "provenance", false, "attach a provenance, SLSA in JSON, unsigned")
 	completeValues(cmd, "format", image.Formats...)
 	_ = cmd.MarkFlagFilename("module", "wasm") // there are such flags
 	_ = cmd.MarkFlagDirname("out")
@@ -144,11 +150,15 @@ func newImagePush() *cobra.Command {
 REFERENCE is REGISTRY/REPOSITORY:TAG. Print the reference that names the image by
 its digest, for the url of a WasmPlugin or of an EnvoyExtensionPolicy.
 
-The credentials are those that docker login, podman login and their helpers keep.
+The credentials are those that docker login, podman login and their helpers keep,
+in DOCKER_CONFIG if that is set. Without any the registry is asked anonymously.
 Before anything is sent, all files of the layout are held against their digests.
 The tag is set last. A registry on this machine's loopback is reached by HTTP as
-well as by HTTPS.`,
-		Example: `  weir image push build/image registry.example.com/edge/weir:v1.2.3`,
+well as by HTTPS.
+
+The exit status is 0 if all is pushed, and 2 if it could not be.`,
+		Example: `  weir image push build/image registry.example.com/edge/weir:v1.2.3
+  weir image push --insecure build/image registry.test:5000/weir:v1.2.3`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return fmt.Errorf("%d arguments: want FOLDER and REFERENCE", len(args))

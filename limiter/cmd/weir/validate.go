@@ -29,7 +29,8 @@ A FILE is one of
     Gateway
   - a ConfigMap with any of these in its data, or a List
 
-YAML may have several documents, anchors and merge keys. "-" is standard input.
+YAML may have several documents, anchors and merge keys. A key that is given twice
+is wrong in a document that has a plugin of Weir. "-" is standard input.
 Of a directory all files below it that end in .json, .yaml or .yml are read,
 except where a name begins with a dot. There JSON counts as the filter's only if
 it has rules with limits. Templates of Helm must be rendered first.
@@ -63,7 +64,7 @@ The exit status is 0 if all is valid, 1 if something is wrong, and 2 if the
 command could not run, as for a file that cannot be read.`
 
 const validateExample = `  weir validate envoy.yaml
-  weir validate --strict deploy/
+  weir validate --strict --quiet deploy/
   weir validate --format github deploy/ envoy/weir.json
   helm template ./chart | weir validate -
   kubectl get wasmplugins -A -o yaml | weir validate --format json - | jq .valid`
@@ -83,9 +84,9 @@ func newValidate() *cobra.Command {
 		Args:    someFile,
 		RunE:    func(c *cobra.Command, args []string) error { return o.run(args, c.InOrStdin(), c.OutOrStdout()) },
 	}
-	c.Flags().StringVar(&o.format, "format", "text", "text, json or github")
-	c.Flags().BoolVar(&o.strict, "strict", false, "let a warning count as wrong")
-	c.Flags().BoolVar(&o.quiet, "quiet", false, "say nothing of what is valid, in text")
+	c.Flags().StringVar(&o.format, "format", "text", "the `FORMAT` to write: text, json or github")
+	c.Flags().BoolVar(&o.strict, "strict", false, "let a warning count as wrong, in the exit status too")
+	c.Flags().BoolVar(&o.quiet, "quiet", false, "write no line for a file that is valid, in text")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "github"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

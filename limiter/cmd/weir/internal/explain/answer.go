@@ -16,7 +16,8 @@ type Answer struct {
 	Details string      `json:"details,omitempty"` // response code details, for the access log
 	Headers [][2]string `json:"headers,omitempty"`
 	Body    string      `json:"body,omitempty"`
-	Shadow  []string    `json:"shadow,omitempty"` // rules that would have refused
+	Shadow  []string    `json:"shadow,omitempty"`  // rules that would have refused
+	Unknown []string    `json:"unknown,omitempty"` // rules by which a rate limit service may refuse, whose limits are its own
 }
 
 // newAnswer copies a verdict, which the next one takes over.
@@ -90,6 +91,31 @@ func exhausted(p *policy.Policy, c *limiter.Charge, a *policy.Ask, req *Request)
 			return Answer{}, err
 		}
 	}
+	v, asks := w.evaluate(req)
+	answer := newAnswer(p, v)
+	answer.doubt(asks)
+	return answer, nil
+}
+
+// doubt says which of the rules that were asked about may refuse the request for
+// all that is known here.
+func (a *Answer) doubt(asks []policy.Ask) {
+	for _, ask := range asks {
+		if ask.Limits == nil && !ask.Shadow {
+			a.Unknown = append(a.Unknown, ask.Rule.Name)
+		}
+	}
+}
+
+// rejects reports whether a rule refuses a request whose key is incomplete: what
+// the policy answers if it is the only one.
+func rejects(p *policy.Policy, rule *policy.Rule, req *Request) (bool, error) {
+	alone := *p
+	alone.Rules = []*policy.Rule{rule}
+	w, err := newWindows(&alone)
+	if err != nil {
+		return false, err
+	}
 	v, _ := w.evaluate(req)
-	return newAnswer(p, v), nil
+	return v.Reply != nil, nil
 }

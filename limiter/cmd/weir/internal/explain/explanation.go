@@ -33,7 +33,8 @@ type Rule struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	Matches    bool        `json:"matches"`
 	Key        []Part      `json:"key,omitempty"`
-	Incomplete bool        `json:"incomplete,omitempty"` // the key; on_missing_key skips the rule or rejects the request
+	Incomplete bool        `json:"incomplete,omitempty"` // the key; the rule is skipped, or
+	Rejects    bool        `json:"rejects,omitempty"`    // refuses the request for that
 	Override   string      `json:"override,omitempty"`   // limits, unlimited or block
 	Limits     []string    `json:"limits,omitempty"`
 	Global     []string    `json:"global,omitempty"`     // limits that all proxies share
@@ -72,11 +73,18 @@ func Explain(config []byte, req *Request) (*Explanation, error) {
 	}
 	v, asks := fresh.evaluate(req)
 	x := &Explanation{Request: req.String(), Path: seen.Path, Host: seen.Host, Fresh: newAnswer(p, v)}
+	x.Fresh.doubt(asks)
 	if seen.Exempt >= 0 {
 		x.Exempt = &seen.Exempt
 	}
 	for _, r := range seen.Rules {
-		x.Rules = append(x.Rules, newRule(r))
+		rule := newRule(r)
+		if rule.Incomplete {
+			if rule.Rejects, err = rejects(p, r.Rule, req); err != nil {
+				return nil, err
+			}
+		}
+		x.Rules = append(x.Rules, rule)
 	}
 	for _, o := range v.Outcomes {
 		ask := askOf(p.Rules[o.Rule], asks)

@@ -56,7 +56,11 @@ func (t *text) rule(r *Rule) {
 		t.line(1, "key        %s = %s", p.Source, p.Value)
 	}
 	if r.Incomplete {
-		t.line(1, "incomplete the key lacks a part: as on_missing_key says, the rule is skipped or the request refused")
+		consequence := "the rule is skipped"
+		if r.Rejects {
+			consequence = "the request is refused"
+		}
+		t.line(1, "incomplete the key lacks a part: %s", consequence)
 		return
 	}
 	t.quota(r)
@@ -76,6 +80,9 @@ func (t *text) quota(r *Rule) {
 	for _, e := range r.Descriptor {
 		t.line(1, "descriptor %s = %s", e[0], e[1])
 	}
+	if len(r.Descriptor) > 0 {
+		t.line(1, "limits     those of the rate limit service, which are not known here")
+	}
 	if len(r.Limits)+len(r.Global)+len(r.Descriptor) > 0 {
 		t.line(1, "cost       %d, charged with the %s", r.Cost, r.Charged)
 	}
@@ -90,9 +97,9 @@ func (t *text) answer(windows string, a *Answer) {
 	case a == nil:
 		return
 	case a.Passes && len(a.Shadow) > 0:
-		t.line(1, "%-10s passes, though %s would refuse it", windows, strings.Join(a.Shadow, ", "))
+		t.line(1, "%-10s passes, though %s would refuse it%s", windows, strings.Join(a.Shadow, ", "), unless(a))
 	case a.Passes:
-		t.line(1, "%-10s passes", windows)
+		t.line(1, "%-10s passes%s", windows, unless(a))
 	default:
 		t.line(1, "%-10s %d, details %s", windows, a.Status, a.Details)
 	}
@@ -102,4 +109,12 @@ func (t *text) answer(windows string, a *Answer) {
 	if a.Body != "" {
 		t.line(6, " %s", a.Body)
 	}
+}
+
+// unless says on whom it depends that a request passes.
+func unless(a *Answer) string {
+	if len(a.Unknown) == 0 {
+		return ""
+	}
+	return ", unless the rate limit service refuses it by " + strings.Join(a.Unknown, ", ")
 }

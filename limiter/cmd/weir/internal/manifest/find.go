@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +24,7 @@ const maxNested = 4
 func Find(name string, data []byte, walked bool) File {
 	f := &finder{file: File{Name: name}, chart: newChart(string(data))}
 	f.document(source{text: string(data)}, name, !walked, 0)
-	if !walked && !f.found() {
+	if !walked && f.count() == 0 {
 		f.file.Findings = append(f.file.Findings, NoneIn(f.file))
 	}
 	f.file.sort()
@@ -35,7 +36,8 @@ type finder struct {
 	chart chart
 }
 
-func (f *finder) found() bool { return len(f.file.Configurations)+len(f.file.Findings) > 0 }
+// count is how much was found so far that is Weir's.
+func (f *finder) count() int { return len(f.file.Configurations) + len(f.file.Findings) }
 
 // document looks for configurations in the text of a file, or of a value in a
 // ConfigMap. A filter's JSON is expected if JSON should be one, and what speaks of
@@ -128,7 +130,7 @@ func (f *finder) text(s source, c *Configuration) {
 		if rootErr != nil { // it is empty, or UTF-16
 			root = &node{kind: broken, at: s.offset(s.skipBlanks(bomOf(s)))}
 		}
-		f.problems(root, err)
+		f.problems(root, err, nil)
 	}
 	f.file.Configurations = append(f.file.Configurations, *c)
 }
@@ -145,12 +147,10 @@ func syntaxErrorAt(s source, err *policy.SyntaxError) int {
 
 // mapping compiles a configuration that is a value of the manifest itself.
 func (f *finder) mapping(n *node, c *Configuration) {
-	w := jsonWriter{root: n}
+	w := newJSONWriter(n)
 	w.write(n)
 	c.Data = w.text
-	for _, b := range w.broken {
-		f.add(b.at, Finding{Message: b.text})
-	}
+	paths := map[*node]string{}
 	if !w.failed {
 		p, err := policy.Compile(w.text, "")
 		problems, _ := err.(policy.Problems)
@@ -158,19 +158,30 @@ func (f *finder) mapping(n *node, c *Configuration) {
 			syntax := err.(*policy.SyntaxError)
 			f.add(n.at, Finding{Message: syntax.Err.Error()})
 		}
-		f.problems(n, problems)
+		paths = f.problems(n, problems, w.untrue)
 		if c.Valid = err == nil && len(w.broken) == 0; c.Valid {
 			c.Rules = len(p.Rules)
 		}
 	}
+	for _, b := range w.broken {
+		f.add(b.at, Finding{Path: paths[b], Message: b.text})
+	}
 	f.file.Configurations = append(f.file.Configurations, *c)
 }
 
-func (f *finder) problems(root *node, problems policy.Problems) {
-	l := locator{root, map[string]int{}}
+// problems records those of a configuration, but for those about values that the
+// policy did not see as they are, of which it returns the paths.
+func (f *finder) problems(root *node, problems policy.Problems, unseen map[*node]bool) map[*node]string {
+	l, paths := locator{root, map[string]int{}}, map[*node]string{}
 	for _, p := range problems {
-		f.add(l.locate(p), Finding{Path: p.Path, Message: p.Message})
+		n, at := l.locate(p)
+		if unseen[n] {
+			paths[n] = cmp.Or(paths[n], p.Path) // an alias's comes later
+			continue
+		}
+		f.add(at, Finding{Path: p.Path, Message: p.Message})
 	}
+	return paths
 }
 
 // add records what is wrong at an offset in the file.

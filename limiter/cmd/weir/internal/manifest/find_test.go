@@ -76,7 +76,7 @@ func describe(t *testing.T, data []byte, f File) string {
 // TestFindBad compares what is wrong with each testdata/bad/NAME with NAME.want,
 // which has below each finding what the file has at its line and column.
 func TestFindBad(t *testing.T) {
-	for _, path := range glob(t, 114, "testdata/bad/*") {
+	for _, path := range glob(t, 134, "testdata/bad/*") {
 		if strings.HasSuffix(path, ".want") {
 			continue
 		}
@@ -108,6 +108,7 @@ func TestFindGood(t *testing.T) {
 		"envoy-typed-struct.yaml":     "envoy weir 1",
 		"filter.conf":                 "json  1",
 		"istio-envoyfilter.yaml":      "envoy ratelimit 1",
+		"istio-merge-override.yaml":   "istio weir 3",
 		"istio-trafficextension.yaml": "istio weir 1",
 		"istio-wasmplugin.yaml":       "istio weir 2",
 		"list.yaml":                   "istio weir 0, istio limits 0, skipped istio coraza",

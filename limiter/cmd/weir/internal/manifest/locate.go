@@ -14,18 +14,18 @@ type locator struct {
 	seen map[string]int // problems about a name so far, by path and kind
 }
 
-// locate follows the path of a problem. A problem about a field's name, unknown
-// or given once too often, is where the name is, any other where the value is.
-// That a field is missing is a problem of its object.
-func (l *locator) locate(p policy.Problem) int {
+// locate follows the path of a problem to the value that it is about. A problem
+// about a field's name, unknown or given once too often, is where the name is, and
+// about no value. That a field is missing is a problem of its object.
+func (l *locator) locate(p policy.Problem) (n *node, at int) {
 	unknown := strings.HasPrefix(p.Message, "unknown field")
 	twice := p.Message == "the field is given twice" || p.Message == "the header is given twice"
-	n, at := l.root, l.root.at
+	n, at = l.root, l.root.at
 	for path := p.Path; path != ""; {
 		name, index, rest := step(path)
 		if index >= 0 {
 			if index >= len(n.items) {
-				return at
+				return n, at
 			}
 			n, path = n.items[index], rest
 			at = n.at
@@ -37,14 +37,14 @@ func (l *locator) locate(p policy.Problem) int {
 		}
 		m := n.nth(name, which)
 		if m == nil {
-			return at
+			return n, at
 		}
 		n, at, path = m.value, m.value.at, rest
 		if rest == "" && (unknown || twice) {
-			at = m.at
+			return nil, m.at
 		}
 	}
-	return at
+	return n, at
 }
 
 // next says which of the members of one name a problem about it means: all that

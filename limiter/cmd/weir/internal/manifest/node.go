@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A node is one value of a document, JSON or YAML.
 type node struct {
@@ -12,6 +15,7 @@ type node struct {
 	source func() source
 
 	members []member // of an object; a name may come twice
+	merges  []int    // where its merge keys begin, of which YAML allows one
 	items   []*node  // of a list
 }
 
@@ -33,8 +37,9 @@ const (
 )
 
 // get follows names, which are in snake_case or as they are, from object to
-// object; protobuf's JSON may have them in lowerCamelCase. It returns nil if one
-// is not there. A nil node has nothing.
+// object; protobuf's JSON may have them in lowerCamelCase. Of a name that comes
+// twice the last is taken, as Envoy and Kubernetes do. It returns nil if one is
+// not there. A nil node has nothing.
 func (n *node) get(names ...string) *node {
 	for _, name := range names {
 		n = n.member(name)
@@ -47,7 +52,7 @@ func (n *node) member(name string) *node {
 		return nil
 	}
 	camel := lowerCamel(name)
-	for _, m := range n.members {
+	for _, m := range slices.Backward(n.members) {
 		if m.name == name || m.name == camel {
 			return m.value
 		}

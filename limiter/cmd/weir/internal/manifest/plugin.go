@@ -38,9 +38,10 @@ func (f *finder) judge(in *scope) {
 // walk looks for plugins in a document.
 func (f *finder) walk(root *node, nested int) {
 	w := walker{f, map[*node]bool{}, map[*node]bool{}, nested}
-	top := &scope{}
+	top, before := &scope{}, f.count()
 	w.node(root, top)
 	f.judge(top)
+	f.repeats(root, f.count() > before)
 }
 
 // A walker meets every node once, however many aliases lead to it.

@@ -79,17 +79,36 @@ func mappedTo(text string, at int) mapped {
 type chart struct {
 	text   string
 	starts []int // of each line
+	marks  []int // where every so many characters of the text begin
 }
+
+// apart is how many characters are between two marks: few enough to be counted
+// for every finding, where a file may be one line.
+const apart = 1 << 10
 
 // newChart counts lines as grep and editors do: by their line feeds.
 func newChart(text string) chart {
-	starts := []int{0}
-	for i := range len(text) {
+	c := chart{text: text, starts: []int{0}}
+	characters := 0
+	for i := range text {
 		if text[i] == '\n' {
-			starts = append(starts, i+1)
+			c.starts = append(c.starts, i+1)
 		}
+		if characters%apart == 0 {
+			c.marks = append(c.marks, i)
+		}
+		characters++
 	}
-	return chart{text, starts}
+	return c
+}
+
+// characters counts those before an offset.
+func (c chart) characters(offset int) int {
+	mark := sort.SearchInts(c.marks, offset+1) - 1
+	if mark < 0 { // there is no text
+		return 0
+	}
+	return mark*apart + utf8.RuneCountInString(c.text[c.marks[mark]:offset])
 }
 
 // position of a byte within a character is the character's.
@@ -104,5 +123,5 @@ func (c chart) position(offset int) Position {
 	if start == 0 && strings.HasPrefix(c.text, bom) { // which nobody sees
 		start = min(len(bom), offset)
 	}
-	return Position{line, utf8.RuneCountInString(c.text[start:offset]) + 1}
+	return Position{line, c.characters(offset) - c.characters(start) + 1}
 }

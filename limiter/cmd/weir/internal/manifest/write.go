@@ -12,12 +12,18 @@ import (
 const maxJSON = 2 << 20
 
 // A jsonWriter writes a node as the JSON text that Kubernetes makes of it. Names
-// given twice stay, for the policy to report.
+// given twice stay, for the policy to report. In place of what JSON cannot say
+// there is null, so that the policy can report all else.
 type jsonWriter struct {
 	root   *node
 	text   []byte
-	broken []*node // what could not be written
-	failed bool    // whether text is worth nothing
+	broken []*node        // what could not be written, each once
+	untrue map[*node]bool // what is written otherwise than it is meant
+	failed bool           // whether text is worth nothing
+}
+
+func newJSONWriter(root *node) *jsonWriter {
+	return &jsonWriter{root: root, untrue: map[*node]bool{}}
 }
 
 func (w *jsonWriter) write(n *node) {
@@ -43,7 +49,8 @@ func (w *jsonWriter) write(n *node) {
 	case literal:
 		w.text = append(w.text, n.text...)
 	default:
-		w.fail(n)
+		w.breaks(n)
+		w.text = append(w.text, "null"...)
 	}
 }
 
@@ -52,7 +59,12 @@ func (w *jsonWriter) object(n *node) {
 	written := 0
 	for _, m := range n.members {
 		if m.value.kind == brokenKey {
-			w.broken = append(w.broken, m.value) // no field of Weir's is missing for it
+			w.breaks(m.value) // no field of Weir's is missing for it
+			continue
+		}
+		if m.value.kind == broken && m.name == "<<" {
+			w.breaks(m.value)
+			w.untrue[n] = true // what it would have merged is missing
 			continue
 		}
 		w.comma(written)
@@ -76,7 +88,14 @@ func (w *jsonWriter) quote(s string) {
 	w.text, _ = jsontext.AppendQuote(w.text, s)
 }
 
+func (w *jsonWriter) breaks(n *node) {
+	if !w.untrue[n] {
+		w.broken = append(w.broken, n)
+	}
+	w.untrue[n] = true
+}
+
 func (w *jsonWriter) fail(n *node) {
-	w.broken = append(w.broken, n)
+	w.breaks(n)
 	w.failed = true
 }

@@ -69,14 +69,16 @@ func (r *yamlReader) mapping(n *node, y *yaml.Node) {
 			} else {
 				merges = append(merges, value)
 			}
+			n.merges = append(n.merges, key.at)
 		case key.kind == text:
 			n.members = append(n.members, member{key.text, key.at, value})
 		default:
-			message := fmt.Sprintf("the key %q is not a string: write it in quotes", y.Content[i].Value)
+			name := y.Content[i].Value
+			message := fmt.Sprintf("the key %q is not a string: write it in quotes", name)
 			if key.kind == object || key.kind == list {
 				message = fmt.Sprintf("a key is %v: want a string (a template that was not rendered?)", key)
 			}
-			n.members = append(n.members, member{"", key.at, &node{kind: brokenKey, at: key.at, text: message}})
+			n.members = append(n.members, member{name, key.at, &node{kind: brokenKey, at: key.at, text: message}})
 		}
 	}
 	if len(merges) > 0 {
