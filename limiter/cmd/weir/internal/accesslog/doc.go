@@ -17,9 +17,10 @@
 // line that comes later still is returned at once; if it is older than what was
 // returned before, it is Late and takes the time of that. The buffer holds at
 // most 64 MiB and a million records. If that is not enough for the disorder,
-// the earlier half is returned before its time. Memory depends neither on the
-// length of the log nor on the number of files, but for those that overlap in
-// time: each of them is open and has a block of its own.
+// the earlier half is returned before its time. If a few lines are far ahead of
+// those that follow, which are therefore late, Stats.Stray says which. Memory
+// depends neither on the length of the log nor on the number of files, but for
+// those that overlap in time: each of them is open and has a block of its own.
 //
 // # What a client can do to its line
 //

@@ -27,6 +27,7 @@ const (
 	notJSON
 	twice  // a name in JSON
 	noTime // in JSON
+	noRequest
 )
 
 // sampled is how much of a broken line is shown, in bytes.
@@ -43,6 +44,11 @@ func (f *Format) describe(x fault, line []byte) string {
 		return fmt.Sprintf("not a JSON object, at byte %d", x.at+1)
 	case noTime:
 		return "no time in it: no field start_time, timestamp or time"
+	case noRequest:
+		if isWrapped(line) {
+			return "no request in it: docker has wrapped the lines; undo that with jq -j .log"
+		}
+		return "no request in it: no field method, path, authority, response_code or address of the client"
 	case twice:
 		return fmt.Sprintf("the name %s is there twice", quote(line[x.at:x.at+x.size]))
 	}
@@ -67,6 +73,12 @@ func (f *Format) describe(x fault, line []byte) string {
 	default:
 		return fmt.Sprintf("%s: %s is not a duration", p.name, value)
 	}
+}
+
+// isWrapped says whether a line is one that docker's json-file has put into an
+// object with its own time.
+func isWrapped(line []byte) bool {
+	return bytes.Contains(line, []byte(`"log":`)) && bytes.Contains(line, []byte(`"stream":`))
 }
 
 // quote quotes the beginning of a value.

@@ -3,7 +3,6 @@ package accesslog
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -118,53 +117,22 @@ func (f *Format) Resolution() time.Duration { return time.Duration(f.resolution)
 
 func (f *Format) isJSON() bool { return len(f.pieces) == 0 }
 
-// Detect returns the known format that reads most of some lines, the first
-// ones of a log. The error shows the known formats, if none reads any.
-func Detect(lines []string) (*Format, error) {
-	var best *Format
-	most := 0
-	for _, k := range knownFormats {
-		f, err := ParseFormat(k.name)
-		if err != nil {
-			return nil, err
-		}
-		if n := f.count(lines); n > most {
-			best, most = f, n
-		}
-	}
-	if best == nil {
-		line := ""
-		if i := slices.IndexFunc(lines, func(l string) bool { return l != "" }); i >= 0 {
-			line = lines[i]
-		}
-		return nil, unreadable("the first line", []byte(line), "")
-	}
-	return best, nil
-}
-
-// count returns how many lines the format reads.
-func (f *Format) count(lines []string) (n int) {
-	p, _ := newParser(f, nil) // fields of JSON could be wrong, and there are none
-	for _, line := range lines {
-		b := &block{text: []byte(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))}
-		if p.parse(b, 0, len(b.text)).why == nothing {
-			n++
-		}
-	}
-	return n
-}
-
-// unreadable is the error of a log of which no line parses, with one that does
-// not, where it is and what is wrong with it, if that is known.
-func unreadable(where string, line []byte, wrong string) error {
-	var b strings.Builder
-	b.WriteString("no line of the log could be read; expected one of these formats, or a format string of Envoy or NGINX:\n")
-	for _, k := range knownFormats {
-		fmt.Fprintf(&b, "  %-10s %s\n", k.name, k.example)
-	}
-	fmt.Fprintf(&b, "but %s is %q", where, (&Format{}).sample(line))
+// unreadable is the error of a log of which no line parses: where it was looked
+// for one, and one that does not parse, with what is wrong with it. The first and
+// the last may be empty.
+func unreadable(looked, where string, line []byte, wrong string) error {
 	if wrong != "" {
-		fmt.Fprintf(&b, ": %s", wrong)
+		wrong = ": " + wrong
 	}
-	return errors.New(b.String())
+	return fmt.Errorf("no line of the log could be read%s; %s\nbut %s is %q%s", looked, expected(), where, (&Format{}).sample(line), wrong)
+}
+
+// expected shows the known formats to people.
+func expected() string {
+	var b strings.Builder
+	b.WriteString("expected one of these formats (--format names one, or takes a format string of Envoy or NGINX):")
+	for _, k := range knownFormats {
+		fmt.Fprintf(&b, "\n  %-10s %s", k.name, k.example)
+	}
+	return b.String()
 }

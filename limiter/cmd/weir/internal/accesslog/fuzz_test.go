@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,10 @@ func (f *Format) read(t *testing.T, line string) (r record, values map[meaning]s
 		}
 		return r, nil, false
 	}
-	values = map[meaning]string{{kind: status}: statuses[b.records[0].status]}
+	values = map[meaning]string{}
+	if code := b.records[0].status; code != noStatus {
+		values[meaning{kind: status}] = fmt.Sprintf("%03d", code) // NGINX logs 000 and 009 too
+	}
 	for _, x := range b.fields {
 		if m := p.format.words.meanings[x.what]; values[m] == "" {
 			values[m] = string(b.value(&x))
@@ -38,7 +42,7 @@ func (f *Format) again(r record, values map[meaning]string) string {
 		for name, m := range jsonOther {
 			names[m] = name
 		}
-		object := map[string]any{"start_time": time.UnixMicro(r.time).UTC().Format("2006-01-02T15:04:05.000000Z"), "duration": float64(r.end-r.time) / 1000}
+		object := map[string]any{"path": nil, "start_time": time.UnixMicro(r.time).UTC().Format("2006-01-02T15:04:05.000000Z"), "duration": float64(r.end-r.time) / 1000}
 		for m, v := range values {
 			name, ok := names[m]
 			if !ok {
@@ -99,6 +103,8 @@ func FuzzLine(f *testing.F) {
 	f.Add(`[2026-03-01T12:00:00.123Z] "GET /a" b" HTTP/1.1" 200 - 0 5 12 10 "203.0.113.7" "x" "y" "evil.example" "id-1" "a.example:8443" "10.0.0.5:80"`)
 	f.Add(`{"time":1.5,"a":{"b":[1,"}"]},"path":"\u00e4\ud83d\ude00\ud83d","x_y":"\\\"\n","n":-1e5,"status":200}`)
 	f.Add(`{"time":"7071-02-02T08:22:11,01Z","":"020","yb&000":0}`) // a name that encoding/json escapes
+	f.Add(`{"time":1,"method":null,"user_id":"a"}`)                 // a request that could not be parsed
+	f.Add(`{"time":1,"status":"009"}`)
 	f.Add(`1.2.3.4 - a b [29/Feb/2024:23:59:60 -0130] "\x16\x03 / x" 400 0 "-" "\x22"`)
 	f.Fuzz(func(t *testing.T, line string) {
 		if strings.Contains(line, "\n") {

@@ -12,6 +12,7 @@ func (p *parser) parseJSON(b *block, at, size int, r *record) fault {
 	}
 	p.json.lines++
 	var best [named]field // by slot
+	request := false      // what a proxy or a service logs of itself has a time too
 	for place := 0; ; place++ {
 		if place == 0 && s.take('}') {
 			break
@@ -33,6 +34,7 @@ func (p *parser) parseJSON(b *block, at, size int, r *record) fault {
 			return fault{why: twice, at: int(name.at), size: int(name.size)}
 		}
 		n.line = p.json.lines
+		request = request || n.meaning.kind.ofRequest()
 		p.json.note(b, n, value, at, &best)
 		if s.take('}') {
 			break
@@ -43,6 +45,9 @@ func (p *parser) parseJSON(b *block, at, size int, r *record) fault {
 	}
 	if s.blank(); s.i != len(line) {
 		return fault{why: notJSON, at: s.i}
+	}
+	if !request {
+		return fault{why: noRequest}
 	}
 	if x := p.jsonTimes(b, at, &best, r); x.why != nothing {
 		return x

@@ -3,7 +3,6 @@ package accesslog
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 )
@@ -25,15 +24,15 @@ type Log struct {
 	latest  int64 // time that was returned
 	any     bool  // something was returned
 	late    int64
-	err     error // that ended a file
+	full    bool // some were returned before their time
 
 	maxBytes, maxRecords int
 }
 
 // Next returns the next record; it and its strings are valid until the next
-// call. At the end it returns io.EOF, or what kept a file from being read to
-// its end: such a file, as one that was cut off, does not keep the others from
-// being read. It is an error too if no line could be read at all.
+// call. At the end it returns io.EOF, or why there was no record at all. A file
+// that cannot be read to its end, as one that was cut off, or of which no line
+// can be read, does not keep the others from being read: see Unread.
 func (l *Log) Next() (*Record, error) {
 	l.current.release()
 	for {
@@ -42,6 +41,7 @@ func (l *Log) Next() (*Record, error) {
 		}
 		if l.order.count >= l.maxRecords || l.blocks.waiting > l.maxBytes && l.order.count > 0 {
 			l.order.halve()
+			l.full = true
 		} else if len(l.queue) > 0 {
 			l.read()
 		} else if l.order.count > 0 {
@@ -57,7 +57,9 @@ func (l *Log) Next() (*Record, error) {
 func (l *Log) read() {
 	s := l.queue[0]
 	if s.held.block != nil {
-		l.order.add(s.held, s.reached)
+		if !l.order.add(s.held, s.reached) {
+			s.beyond(s.held.time, s.held.block.records[s.held.index].line, l.order.disorder)
+		}
 		s.held.block = nil
 	}
 	if s.block == nil {
@@ -77,15 +79,15 @@ func (l *Log) read() {
 
 // done closes a file that has come to its end.
 func (l *Log) done(s *stream) {
-	if s.end != io.EOF && l.err == nil {
-		l.err = s.end
+	if s.end != io.EOF {
+		s.failed = s.end
 	}
 	if s.block != nil {
 		l.blocks.retire(s.block)
 	}
 	l.queue = l.queue[1:]
-	if err := s.shut(); err != nil && l.err == nil {
-		l.err = err
+	if err := s.shut(); err != nil && s.failed == nil {
+		s.failed = err
 	}
 }
 
@@ -118,21 +120,6 @@ func (l *Log) record(r ref) *Record {
 	l.latest, l.any = c.Time, true
 	c.Status = statuses[rec.status]
 	return c
-}
-
-// finish returns the error at the end of the log.
-func (l *Log) finish() error {
-	st := l.Stats()
-	switch {
-	case l.err != nil:
-		return l.err
-	case st.Lines == 0:
-		return l.empty()
-	case st.Broken == st.Lines:
-		x := st.Samples[0]
-		return unreadable(fmt.Sprintf("line %d of %s", x.Line, x.File), []byte(x.Text), x.Error)
-	}
-	return io.EOF
 }
 
 // Format returns the format that the log is read as.

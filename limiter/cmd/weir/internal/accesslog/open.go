@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,10 @@ func Open(files []string, stdin io.Reader, o Options) (l *Log, err error) {
 			l = nil
 		}
 	}()
+	far := l.order.disorder
+	if far == 0 { // nothing is put in order, and nothing too late for that
+		far = math.MaxInt64
+	}
 	for i, name := range files {
 		if name == "-" && slices.Contains(files[:i], name) {
 			return l, errors.New("standard input can be read once only")
@@ -52,7 +57,7 @@ func Open(files []string, stdin io.Reader, o Options) (l *Log, err error) {
 		if err != nil {
 			return l, err
 		}
-		l.streams = append(l.streams, &stream{source: *src, index: int32(i), parser: l.parser, blocks: l.blocks})
+		l.streams = append(l.streams, &stream{source: *src, index: int32(i), parser: l.parser, blocks: l.blocks, far: far})
 	}
 	if o.Format == nil {
 		if o.Format, err = l.detect(); err != nil {
@@ -81,44 +86,8 @@ func newParser(f *Format, fields map[string]string) (p *parser, err error) {
 	return &parser{format: &own, json: names}, err
 }
 
-// detect finds the format, by the first file that has lines which some format
-// reads.
-func (l *Log) detect() (f *Format, err error) {
-	err = l.empty()
-	for _, s := range l.streams {
-		if err := s.begin(); err != nil {
-			return nil, err
-		}
-		var lines []string
-		s.eachLine(func(line []byte) bool {
-			lines = append(lines, string(line))
-			return len(lines) < 100
-		})
-		if len(lines) == 0 && s.end != nil && s.end != io.EOF {
-			return nil, s.end
-		}
-		if s.again() {
-			if err := s.rewind(); err != nil {
-				return nil, err
-			}
-		}
-		if len(lines) == 0 {
-			continue
-		}
-		if f, err = Detect(lines); err == nil {
-			return f, nil
-		}
-	}
-	return nil, err
-}
-
 // empty is the error of a log without lines.
 func (l *Log) empty() error {
-	for _, s := range l.streams {
-		if s.end != nil && s.end != io.EOF {
-			return s.end
-		}
-	}
 	return fmt.Errorf("the log is empty: no line in %s", strings.Join(l.files(), ", "))
 }
 

@@ -59,22 +59,24 @@ func (o *order) slotOf(time int64) int64 {
 	return n
 }
 
-// add adds a record. All files have been read up to a time.
-func (o *order) add(r ref, reached int64) {
+// add adds a record. All files have been read up to a time. It returns false if
+// the record is too late to be put in order.
+func (o *order) add(r ref, reached int64) (ordered bool) {
 	if o.disorder == 0 {
 		o.late(r)
-		return
+		return true
 	}
 	o.release(reached - o.disorder)
 	n := o.slotOf(r.time)
 	if n < o.base {
 		o.late(r)
-		return
+		return false
 	}
 	i := n % slots & (slots - 1)
 	o.slots[i] = append(o.slots[i], r)
 	o.filled |= 1 << i
 	o.count++
+	return true
 }
 
 // late makes a record ready for which it is late.

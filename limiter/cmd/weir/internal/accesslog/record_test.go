@@ -49,14 +49,14 @@ func TestClientAddress(t *testing.T) {
 		hops int
 		want string
 	}{
-		{`{"time":1,"x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 0, "3.3.3.3"},
-		{`{"time":1,"x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 1, "2.2.2.2"},
-		{`{"time":1,"x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 2, "1.1.1.1"},
-		{`{"time":1,"x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 3, ""},
-		{`{"time":1,"x_forwarded_for":null,"downstream_direct_remote_address":"4.4.4.4:4"}`, 0, ""},
+		{`{"time":1,"path":"/","x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 0, "3.3.3.3"},
+		{`{"time":1,"path":"/","x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 1, "2.2.2.2"},
+		{`{"time":1,"path":"/","x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 2, "1.1.1.1"},
+		{`{"time":1,"path":"/","x_forwarded_for":"1.1.1.1, 2.2.2.2,3.3.3.3"}`, 3, ""},
+		{`{"time":1,"path":"/","x_forwarded_for":null,"downstream_direct_remote_address":"4.4.4.4:4"}`, 0, ""},
 		{`{"time":1,"downstream_direct_remote_address":"4.4.4.4:4"}`, 0, "4.4.4.4:4"},
-		{`{"time":1,"x_forwarded_for":"1.1.1.1","downstream_remote_address":"5.5.5.5:5"}`, 0, "5.5.5.5:5"},
-		{`{"time":1,"x_forwarded_for":"1.1.1.1","downstream_remote_address":"-"}`, 0, ""},
+		{`{"time":1,"path":"/","x_forwarded_for":"1.1.1.1","downstream_remote_address":"5.5.5.5:5"}`, 0, "5.5.5.5:5"},
+		{`{"time":1,"path":"/","x_forwarded_for":"1.1.1.1","downstream_remote_address":"-"}`, 0, ""},
 	} {
 		r := must[*Record](t)(openText(t, test.line, Options{TrustedHops: test.hops}).Next())
 		if got, _ := r.ClientAddress(); got != test.want {
@@ -110,7 +110,7 @@ func TestNotLogged(t *testing.T) {
 		t.Errorf("not logged: %s, want %s", got, want)
 	}
 	// A field that comes later is logged after all, and so is one that is null.
-	l = openText(t, `{"time":1,"x_forwarded_for":null,"route_name":"-"}`+"\n"+`{"time":1}`+"\n"+`{"time":1}`+"\n"+`{"time":2,"x_user_id":"a","host":"b"}`, Options{})
+	l = openText(t, `{"time":1,"path":"/","x_forwarded_for":null,"route_name":"-"}`+"\n"+`{"time":1,"path":"/"}`+"\n"+`{"time":1,"path":"/"}`+"\n"+`{"time":2,"path":"/","x_user_id":"a","host":"b"}`, Options{})
 	if got, want := ask(l), "[{header user-agent 4} {property connection.uri_san_peer_certificate 4}]"; got != want {
 		t.Errorf("not logged: %s, want %s", got, want)
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -64,15 +63,15 @@ func (s *source) open() error {
 	magic, _ := in.Peek(4) // an error comes again when it is read
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return s.fail(err)
+		z, err := newMembers(in)
+		if s.reader = z; err != nil {
+			s.reader = failed{err}
 		}
-		s.reader = z
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
-			return s.fail(err)
+			s.reader = failed{err}
+			break
 		}
 		s.reader, s.close = z, z.Close
 	default:
@@ -80,6 +79,12 @@ func (s *source) open() error {
 	}
 	return nil
 }
+
+// A failed is read instead of what cannot be, which so does not keep other files
+// from being read.
+type failed struct{ error }
+
+func (f failed) Read([]byte) (int, error) { return 0, f.error }
 
 // Read reads what the source holds.
 func (s *source) Read(b []byte) (int, error) {

@@ -8,6 +8,11 @@ type Stats struct {
 	Broken int64 // of them: did not parse, and were left out
 	Late   int64 // of them: returned with a later time than they say
 
+	Full  bool   // the disorder was more than there is room for
+	Stray *Stray // why lines are late, if a few stray ones are; nil if not
+
+	Faults []report.Fault // of files, some of which were read all the same
+
 	Samples []report.BrokenLine // the first broken lines, at most five
 
 	Read, Size int64 // bytes of the files as they are stored; Size is 0 if it is not known
@@ -17,7 +22,7 @@ type Stats struct {
 
 // Stats returns what became of the lines so far.
 func (l *Log) Stats() Stats {
-	st := Stats{Late: l.late, NotLogged: l.current.notLogged.report(l.parser.format.words)}
+	st := Stats{Late: l.late, Full: l.full, Stray: l.stray(), Faults: l.faults(), NotLogged: l.current.notLogged.report(l.parser.format.words)}
 	known := true
 	for _, s := range l.streams {
 		st.Lines += s.lines

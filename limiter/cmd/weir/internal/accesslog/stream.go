@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"io"
+	"iter"
 	"math"
 
 	"github.com/weirproxy/weir/limiter/cmd/weir/internal/report"
@@ -22,9 +23,16 @@ type stream struct {
 	next  int    // the place of the line to be read next
 	end   error  // io.EOF, or why nothing more can be read after the block
 
+	failed error // why the file was not read to its end; nil if it was
+
 	// reached is the latest time in what was read. Before anything is, it is
 	// the first time in the file, and if that is not known, any.
 	reached int64
+
+	far     int64  // a step of time that is a leap
+	leaps   []leap // the last ones
+	suspect leap   // one with lines behind it
+	stray   *Stray
 
 	held ref // a record that was read, and is not in the order yet
 
@@ -50,26 +58,32 @@ func (s *stream) begin() error {
 // without reading them.
 func (s *stream) peek() {
 	s.reached = math.MinInt64
-	p := *s.parser
-	s.eachLine(func(line []byte) bool {
+	p, n := *s.parser, int64(0)
+	for _, line := range s.whole(s.next) {
+		n++
 		b := &block{text: bytes.Clone(line)}
-		if p.parse(b, 0, len(line)).why != nothing {
-			return true
+		if len(line) > 0 && p.parse(b, 0, len(line)).why == nothing {
+			s.leap(n, b.records[0].time)
+			s.reached = b.records[0].time
+			return
 		}
-		s.reached = b.records[0].time
-		return false
-	})
+	}
 }
 
-// eachLine calls a function with the lines in the block, until it returns false.
-func (s *stream) eachLine(f func(line []byte) bool) {
-	for rest := s.block.text[s.next:]; len(rest) > 0; {
-		line, after, whole := bytes.Cut(rest, []byte("\n"))
-		if line = bytes.TrimSuffix(line, []byte("\r")); !whole && s.end == nil {
-			return
-		}
-		if rest = after; len(line) > 0 && !f(line) {
-			return
+// whole yields the whole lines in the block, from some place on, each with the
+// place after it.
+func (s *stream) whole(at int) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for at < len(s.block.text) {
+			line, _, ended := bytes.Cut(s.block.text[at:], []byte("\n"))
+			if at += len(line); ended {
+				at++
+			} else if s.end == nil {
+				return
+			}
+			if !yield(at, bytes.TrimSuffix(line, []byte("\r"))) {
+				return
+			}
 		}
 	}
 }
@@ -126,7 +140,12 @@ func (s *stream) record() bool {
 		}
 		r := &s.block.records[len(s.block.records)-1]
 		r.line = s.line
-		s.reached = max(s.reached, r.time)
+		if r.time > s.reached {
+			if r.time-s.reached > s.far {
+				s.leap(s.line, r.time)
+			}
+			s.reached = r.time
+		}
 		s.block.pinned++
 		return true
 	}

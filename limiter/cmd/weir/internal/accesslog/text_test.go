@@ -33,6 +33,8 @@ func TestLines(t *testing.T) {
 		{"json, escapes and nesting", "json", `{ "x" : {"a":["}",{"b":null}]}, "time":1772366400.5 ,"path":"\/\u00e4\ud83d\ude00\ud83d\t","host":"a","status":"503","client_ip":null}`, "12:00:00.5 +0s  /ä😀�\t host=a client= status=503"},
 		{"json, a shipper's time is not the request's", "json", `{"time":"2030-01-01T00:00:00Z","start_time":"2026-03-01T12:00:00Z","host":"node-1","authority":"a"}`, "12:00:00 +0s   host=a client= status="},
 		{"json, milliseconds", "json", `{"timestamp":1772366400250,"request":"GET /a HTTP/1.1","request_time":"0.5"}`, "12:00:00.25 +500ms GET /a host= client= status="},
+		{"json, a request that could not be parsed", "json", `{"timestamp":1772366400,"method":null,"user_agent":null}`, "12:00:00 +0s   host= client= status="},
+		{"json, no request but an address", "json", `{"timestamp":1772366400,"downstream_direct_remote_address":"10.0.0.1:1"}`, "12:00:00 +0s   host= client=10.0.0.1:1 status="},
 		{"json, an offset", "json", `{"timestamp":"2026-03-01T13:00:00.000001+01:00","path":"-"}`, "12:00:00.000001 +0s   host= client= status="},
 	} {
 		for _, end := range []string{"", "\n", "\r\n", "\n\n\r\n"} {
@@ -76,8 +78,10 @@ func TestBrokenLines(t *testing.T) {
 		{"nginx", `1.2.3.4 - x [01/Foo/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"`, `$time_local: "01/Foo/2026:12:00:00 +0000] \"G" is not a time such as 02/Jan/2006:15:04:05 +0000`},
 		{"json", `{"start_time":"1970-01-01T00:00:01Z"`, `not a JSON object, at byte 37`},
 		{"json", `{"start_time":"1970-01-01T00:00:01Z"}}`, `not a JSON object, at byte 38`},
-		{"json", `{"start_time":"noon"}`, `"noon" is neither a time nor a number of seconds or milliseconds`},
+		{"json", `{"start_time":"noon","path":"/"}`, `"noon" is neither a time nor a number of seconds or milliseconds`},
 		{"json", `{"path":"/"}`, `no time in it: no field start_time, timestamp or time`},
+		{"json", `{"level":"info","time":"2026-03-01T12:00:00.123456Z","scope":"xdsproxy","msg":"x"}`, `no request in it: no field method, path, authority, response_code or address of the client`},
+		{"json", `{"log":"{\"path\":\"/\"}\n","stream":"stdout","time":"2026-03-01T12:00:00.012345678Z"}`, `no request in it: docker has wrapped the lines; undo that with jq -j .log`},
 		{"json", `{"time":1,"path":"/","path":"/x"}`, `the name "path" is there twice`},
 		{"json", `{"time":1,"path":"/","p\u0061th":"/x"}`, `the name "p\\u0061th" is there twice`},
 		{"json", `{"time":1,"path":"\x"}`, `not a JSON object, at byte 19`},
@@ -167,10 +171,11 @@ func TestResolution(t *testing.T) {
 		lines string
 		want  time.Duration
 	}{
-		{`{"time":"2026-03-01T12:00:00Z"}`, time.Second},
-		{`{"time":"2026-03-01T12:00:00.12Z"}`, 10 * time.Millisecond},
-		{`{"time":1772366400000}`, time.Millisecond},
-		{`{"time":"2026-03-01T12:00:00Z"}` + "\n" + `{"time":"2026-03-01T12:00:00.123456789Z"}`, time.Microsecond},
+		{`{"path":"/","time":"2026-03-01T12:00:00Z"}`, time.Second},
+		{`{"path":"/","time":"2026-03-01T12:00:00.12Z"}`, 10 * time.Millisecond},
+		{`{"path":"/","time":1772366400000}`, time.Millisecond},
+		{`{"path":"/","time":"2026-03-01T12:00:00Z"}` + "\n" + `{"path":"/","time":"2026-03-01T12:00:00.123456789Z"}`, time.Microsecond},
+		{`{"path":"/","time":"2026-03-01T12:00:00Z"}` + "\n" + `{"msg":"x","time":"2026-03-01T12:00:00.123456789Z"}`, time.Second}, // no request
 	} {
 		l := openText(t, test.lines, Options{})
 		if _, err := paths(t, l); err != nil {

@@ -27,6 +27,10 @@ const (
 	property // its path joined by dots
 )
 
+// ofRequest says whether only what is logged of a request has such a field. Its
+// value may be null, as all are of a request that could not be parsed.
+func (k kind) ofRequest() bool { return requestLine <= k && k <= status }
+
 // A meaning is a kind with the name of a header or property.
 type meaning struct {
 	kind kind
