@@ -21,14 +21,8 @@ type clients struct {
 	byKey   map[limiter.Fingerprint]*client
 	mask    limiter.Fingerprint // keys that have a bit of it are not in the sample
 	servers int                 // of all clients
-}
-
-// A window is one limit of the rule, with the requests by their levels, each
-// counted as often as its client stands for.
-type window struct {
-	limiter.Limit
-	levels []int64
-	total  int64
+	cost    int64               // of the first request; 0 before it
+	uneven  bool                // some requests cost more than others
 }
 
 // A client is one key. Most rules have one limit, whose levels are beside the
@@ -36,6 +30,8 @@ type window struct {
 type client struct {
 	tenth   uint8 // of a limit, the highest ever used: 0 up to a tenth, 9 above nine
 	refused bool
+	leveled bool     // it has levels
+	beyond  bool     // some request was beyond those that are told
 	first   levels   // of the first limit
 	others  []levels // of the others
 	seed    [2]int64 // the first tree of the first
@@ -70,9 +66,10 @@ func newClients(limits []limiter.Limit) *clients {
 // weight is how many clients one of the sample stands for.
 func (c *clients) weight() int64 { return int64(c.mask) + 1 }
 
-// note takes note of a charge at a time, and of its level if it is one of the
-// rule's own limits that may be recorded.
-func (c *clients) note(at limiter.Instant, charge *limiter.Charge, leveled bool) {
+// note takes note of a charge at a time, that its client was refused, by the
+// charge or in spite of it, and of its level if it is one of the rule's own
+// limits that may be recorded.
+func (c *clients) note(at limiter.Instant, charge *limiter.Charge, refused, leveled bool) {
 	if charge.Key&c.mask != 0 {
 		return
 	}
@@ -81,7 +78,7 @@ func (c *clients) note(at limiter.Instant, charge *limiter.Charge, leveled bool)
 		who = newClient(len(c.limits))
 		c.byKey[charge.Key] = who
 	}
-	who.note(charge)
+	who.note(charge, refused)
 	if leveled {
 		c.level(who, at, charge.Cost)
 	}
@@ -91,8 +88,8 @@ func (c *clients) note(at limiter.Instant, charge *limiter.Charge, leveled bool)
 }
 
 // note takes note of a decision.
-func (c *client) note(charge *limiter.Charge) {
-	if !charge.Decision.Allowed {
+func (c *client) note(charge *limiter.Charge, refused bool) {
+	if refused {
 		c.refused = true
 		return
 	}
@@ -104,21 +101,29 @@ func (c *client) note(charge *limiter.Charge) {
 }
 
 // maxCost is the largest cost whose level is told. A request of several units
-// takes as many servers, which is exact if all weigh the same.
+// takes as many servers, which is exact if all weigh the same. If they do not,
+// the clients that would be refused nothing are exact still: all that they ask
+// for then fits at once.
 const maxCost = 1024
 
 // level takes note of the level of a request in every window.
 func (c *clients) level(who *client, at limiter.Instant, cost int64) {
+	if c.cost == 0 {
+		c.cost = cost
+	}
+	c.uneven = c.uneven || cost != c.cost
+	who.leveled = true
 	for i := range c.limits {
 		w, l := &c.limits[i], who.levels(i)
 		before, level := l.used, maxLevel+1
 		if cost <= maxCost {
-			until := int64(at) + w.Window.Microseconds()
+			until := w.until(int64(at))
 			level = 0
 			for range cost {
 				level = max(level, l.take(int64(at), until))
 			}
 		}
+		who.beyond = who.beyond || level > maxLevel
 		c.servers += l.used - before
 		for level >= len(w.levels) {
 			w.levels = append(w.levels, 0)

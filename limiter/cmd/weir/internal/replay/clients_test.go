@@ -27,7 +27,7 @@ func TestTenths(t *testing.T) {
 	} {
 		var c client
 		for _, left := range test.left {
-			c.note(allowed(1, test.limit, left))
+			c.note(allowed(1, test.limit, left), false)
 		}
 		if c.tenth != test.want {
 			t.Errorf("limit %d, left %v: tenth %d, want %d", test.limit, test.left, c.tenth, test.want)
@@ -44,7 +44,7 @@ func TestSample(t *testing.T) {
 	for i := range total {
 		charge := allowed(limiter.Fingerprint(rng.Uint64()), 10, 9)
 		for range 1 + i%2 { // every other one has two requests at once
-			c.note(limiter.Instant(i), charge, true)
+			c.note(limiter.Instant(i), charge, false, true)
 		}
 		if len(c.byKey) > maxClients {
 			t.Fatalf("%d clients are followed", len(c.byKey))
@@ -58,7 +58,9 @@ func TestSample(t *testing.T) {
 	near("clients", int64(len(c.byKey))*c.weight(), total)
 	near("requests", c.limits[0].total, total*3/2)
 	near("of the second level", c.limits[0].levels[2], total/2)
-	near("clients of the second level", c.peaks(0)[2], total/2)
+	peaks, followed := c.peaks(0)
+	near("clients of the second level", peaks[2], total/2)
+	near("clients with a level", followed, total)
 }
 
 // TestServersAreBounded too, for keys that take many.
@@ -66,7 +68,7 @@ func TestServersAreBounded(t *testing.T) {
 	c := newClients([]limiter.Limit{{Requests: 10, Window: time.Hour}})
 	for key := range 16 {
 		for range 300_000 {
-			c.note(0, allowed(limiter.Fingerprint(key), 10, 9), true)
+			c.note(0, allowed(limiter.Fingerprint(key), 10, 9), false, true)
 		}
 	}
 	if c.servers > maxServers+maxLevel || len(c.byKey) > 14 || len(c.byKey) == 0 {

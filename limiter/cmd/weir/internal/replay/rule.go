@@ -17,10 +17,15 @@ type rule struct {
 	limits   []policy.NamedLimit // whose use is followed: its own, or if it has none the global ones
 	clients  *clients
 	top      *top
+
+	service  bool    // it asks a rate limit service
+	replicas int64   // by which its own limits are divided
+	written  []int64 // its own limits, before that
 }
 
-func newRule(r *policy.Rule) *rule {
-	x := &rule{Rule: r, limits: r.Limits(), top: newTop()}
+// newRule returns a rule with what its configuration says besides.
+func newRule(r *policy.Rule, replicas int64, said ruleSettings, g *policy.Global) *rule {
+	x := &rule{Rule: r, limits: r.Limits(), top: newTop(), replicas: replicas, service: said.asksService(g)}
 	if len(x.limits) == 0 {
 		x.limits = r.GlobalLimits()
 	}
@@ -29,6 +34,9 @@ func newRule(r *policy.Rule) *rule {
 		limits = append(limits, l.Limit)
 	}
 	x.clients = newClients(limits)
+	for _, l := range said.Limits {
+		x.written = append(x.written, int64(l.Requests))
+	}
 	return x
 }
 
@@ -41,10 +49,12 @@ func (r *rule) noteGlobal(at limiter.Instant, c *limiter.Charge, resolution time
 	if !c.Decision.Allowed && c.Decision.RetryAfter <= resolution {
 		r.close++
 	}
-	r.clients.note(at, c, !r.Overrides(c))
+	r.clients.note(at, c, !c.Decision.Allowed, !r.Overrides(c))
 }
 
-// note takes note of an outcome, at a time that is known to a resolution.
+// note takes note of an outcome, at a time that is known to a resolution. A
+// client counts from its first request on, and what a request that only asked
+// has used is nothing.
 func (r *rule) note(at limiter.Instant, o *policy.Outcome, resolution time.Duration) {
 	r.outcomes[o.Kind]++
 	if o.Evicted {
@@ -57,26 +67,20 @@ func (r *rule) note(at limiter.Instant, o *policy.Outcome, resolution time.Durat
 	if !c.Decision.Allowed && c.Decision.RetryAfter <= resolution {
 		r.close++
 	}
-	if c.PeekOnly && c.Decision.Allowed {
-		return // noted when the response comes
-	}
-	r.clients.note(at, c, !c.PeekOnly && !r.Overrides(c))
+	refused := o.Kind == policy.Limited || o.Kind == policy.ShadowLimited // by the engine if not by the charge
+	r.clients.note(at, c, refused, !r.ChargesResponse() && !r.Overrides(c))
 }
 
 func (r *rule) report() report.Rule {
 	c := r.clients
 	x := report.Rule{
 		Name: r.Name, Key: r.KeySources(), EnforcePercent: r.EnforcePercent(),
+		RateLimitService: r.service, Limits: r.reportLimits(),
 		Admitted: r.outcomes[policy.Allowed], Refused: r.outcomes[policy.Limited], Shadow: r.outcomes[policy.ShadowLimited],
 		MissingKey: r.outcomes[policy.MissingKey], Full: r.outcomes[policy.Full], Errors: r.outcomes[policy.Failed],
 		Charged: r.outcomes[policy.Charged], Evicted: r.evicted, Close: r.close,
 		Clients: int64(len(c.byKey)) * c.weight(), Sampled: c.weight(),
-		TopRefused: r.top.keys(), Suggestions: c.suggest(r.limits),
-	}
-	for _, l := range append(r.Limits(), r.GlobalLimits()...) {
-		x.Limits = append(x.Limits, report.Limit{
-			Name: l.Name, Algorithm: string(l.Algorithm), Requests: l.Requests, Window: report.Duration(l.Window), Burst: l.Burst,
-		})
+		TopRefused: r.top.keys(), Suggestions: r.suggest(), SuggestionNotes: r.suggestionNotes(),
 	}
 	for _, who := range c.byKey {
 		if who.refused {
@@ -86,4 +90,20 @@ func (r *rule) report() report.Rule {
 		}
 	}
 	return x
+}
+
+// reportLimits are its own and the global ones.
+func (r *rule) reportLimits() (limits []report.Limit) {
+	own := len(r.Limits())
+	for i, l := range append(r.Limits(), r.GlobalLimits()...) {
+		x := report.Limit{
+			Name: l.Name, Algorithm: string(l.Algorithm), Requests: l.Requests, Window: report.Duration(l.Window), Burst: l.Burst,
+			Global: i >= own,
+		}
+		if i < min(own, len(r.written)) && r.replicas > 1 {
+			x.Configured = r.written[i]
+		}
+		limits = append(limits, x)
+	}
+	return limits
 }

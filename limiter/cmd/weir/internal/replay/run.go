@@ -15,6 +15,7 @@ import (
 type Run struct {
 	name       string
 	config     string
+	replicas   int64 // by which the local limits are divided
 	resolution time.Duration
 	policy     *policy.Policy
 	evaluator  *policy.Evaluator
@@ -40,12 +41,16 @@ func NewRun(name string, config []byte, resolution time.Duration) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
+	said, err := readSettings(config)
+	if err != nil {
+		return nil, err
+	}
 	r := &Run{
-		name: name, config: redact(config), resolution: resolution,
+		name: name, config: redact(config), replicas: said.replicas(), resolution: resolution,
 		policy: p, table: table, evaluator: policy.NewEvaluator(p, table),
 	}
-	for _, x := range p.Rules {
-		r.rules = append(r.rules, newRule(x))
+	for i, x := range p.Rules {
+		r.rules = append(r.rules, newRule(x, r.replicas, said.rule(i), p.Global))
 	}
 	if p.Global != nil {
 		r.evaluator.Unshield()
@@ -154,6 +159,9 @@ func (r *Run) Report() report.Run {
 		Requests: r.admitted + r.refused + r.errors,
 		Admitted: r.admitted, Refused: r.refused, Errors: r.errors, Unmatched: r.unmatched,
 		Timeline: r.timeline.report(),
+	}
+	if r.replicas > 1 {
+		x.Replicas = r.replicas
 	}
 	for _, rule := range r.rules {
 		x.Rules = append(x.Rules, rule.report())

@@ -33,14 +33,33 @@ func (r *Report) answer(run int) []figure {
 	if len(x.Rules) == 1 && x.Rules[0].EnforcePercent == 100 && x.Refused > 0 && x.Rules[0].Clients > 0 {
 		say = append(say, text(", of "))
 		say = append(say, x.Rules[0].hit(rulePath(run, 0))...)
-		return append(say, text("."))
+		return append(say, text("."+x.unknown()))
 	}
 	say = append(say, text("."))
 	if shadow := x.Timeline.shadow(); shadow > 0 {
 		say = append(say, text(" Rules in shadow would have refused "), number(shadow, path, "timeline.shadow"),
 			text(fmt.Sprintf(" (%s) that were admitted.", share(shadow, x.Requests))))
 	}
-	return append(say, x.hits(run)...)
+	return append(append(say, x.hits(run)...), text(x.unknown()))
+}
+
+// unknown says what a run cannot know: what a rate limit service refuses, and
+// how requests spread over replicas.
+func (x *Run) unknown() (say string) {
+	var ask []string
+	for i := range x.Rules {
+		if x.Rules[i].RateLimitService {
+			ask = append(ask, x.Rules[i].Name)
+		}
+	}
+	if len(ask) > 0 {
+		say += fmt.Sprintf(" %s %s a rate limit service, whose limits are not known here: it was taken to admit everything.",
+			strings.Join(ask, ", "), plural(int64(len(ask)), "asks", "ask"))
+	}
+	if x.Replicas > 1 {
+		say += fmt.Sprintf(" All requests were decided by one proxy of %s, with its share of each limit that is not global.", count(x.Replicas))
+	}
+	return say
 }
 
 // hits says how many clients each rule would refuse.
@@ -82,14 +101,14 @@ func (r *Report) extremes() []figure {
 		}
 	}
 	if r.Runs[least].refusedShare() == r.Runs[most].refusedShare() {
-		return []figure{text(fmt.Sprintf("All refuse the same share of the requests: %s.",
-			share(r.Runs[0].Refused, r.Runs[0].Requests)))}
+		return []figure{text(fmt.Sprintf("All refuse the same share of the requests: %s.%s",
+			share(r.Runs[0].Refused, r.Runs[0].Requests), r.Runs[0].unknown()))}
 	}
 	say := []figure{text("The fewest requests are refused by ")}
 	say = append(say, r.refusedBy(least)...)
 	say = append(say, text("; the most by "))
 	say = append(say, r.refusedBy(most)...)
-	return append(say, text("."))
+	return append(say, text("."+r.Runs[0].unknown()))
 }
 
 func (r *Report) refusedBy(run int) []figure {

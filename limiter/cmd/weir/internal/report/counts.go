@@ -21,10 +21,10 @@ func (r *Rule) counts(path string) []counted {
 		{"refused", number(r.Refused, path, "refused"), share(r.Refused, total)},
 		{"in shadow", number(r.Shadow, path, "shadow"), share(r.Shadow, total) + ", would have been refused if the rule were enforced"},
 		{"missing key", number(r.MissingKey, path, "missing_key"), share(r.MissingKey, total) + ", skipped or rejected"},
-		{"table full", number(r.Full, path, "full"), "new keys that found no room: raise store.max_keys"},
+		{"table full", number(r.Full, path, "full"), plural(r.Full, "new key", "new keys") + " that found no room: raise store.max_keys"},
 		{"errors", number(r.Errors, path, "errors"), "could not be decided"},
-		{"charged", number(r.Charged, path, "charged"), "responses"},
-		{"evicted", number(r.Evicted, path, "evicted"), "live keys that made way for new ones: raise store.max_keys"},
+		{"charged", number(r.Charged, path, "charged"), plural(r.Charged, "response", "responses")},
+		{"evicted", number(r.Evicted, path, "evicted"), plural(r.Evicted, "live key", "live keys") + " that made way for new ones: raise store.max_keys"},
 		{"close calls", number(r.Close, path, "close"), "refused by less than the log's resolution of time"},
 	}
 	var out []counted
@@ -43,7 +43,7 @@ func (r *Rule) worst(path string) (out []counted) {
 			out = append(out, counted{
 				Label: fmt.Sprintf("most in any %v", l.Window),
 				Count: number(l.WorstWindow, fmt.Sprintf("%s.limits.%d", path, i), "worst_window"),
-				Note:  fmt.Sprintf("units of one key admitted; the limit is %s", count(l.Requests)),
+				Note:  fmt.Sprintf("%s of one key admitted; the limit is %s", plural(l.WorstWindow, "unit", "units"), count(l.Requests)),
 			})
 		}
 	}
@@ -72,14 +72,32 @@ func (r *Rule) key() string {
 
 // limits writes the limits, one each.
 func (r *Rule) limits() []string {
-	texts := make([]string, len(r.Limits))
-	for i, l := range r.Limits {
-		texts[i] = fmt.Sprintf("%s per %v, %s", count(l.Requests), l.Window, l.Algorithm)
+	var texts []string
+	for _, l := range r.Limits {
+		text := fmt.Sprintf("%s per %v, %s", count(l.Requests), l.Window, l.Algorithm)
 		if l.Burst > 0 {
-			texts[i] += ", burst " + count(l.Burst)
+			text += ", burst " + count(l.Burst)
 		}
+		if l.Configured > 0 {
+			text += ", of this proxy: " + count(l.Configured) + " in the configuration"
+		}
+		if l.Global {
+			text += ", of all proxies together"
+		}
+		texts = append(texts, text)
+	}
+	if r.RateLimitService {
+		texts = append(texts, "those of the rate limit service, which are not known here: it was taken to admit everything")
 	}
 	return texts
+}
+
+// configured is the limit as the configuration says it.
+func (l *Limit) configured(path string) figure {
+	if l.Configured > 0 {
+		return number(l.Configured, path, "configured")
+	}
+	return number(l.Requests, path, "requests")
 }
 
 // followed says how many clients a rule had.

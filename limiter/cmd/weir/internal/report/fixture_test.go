@@ -15,7 +15,9 @@ var monday = time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC)
 
 // fixtures are the reports that every form is tested with.
 func fixtures() map[string]*Report {
-	return map[string]*Report{"one": one(), "empty": empty(), "two": two(), "six": six(), "hostile": attacked()}
+	return map[string]*Report{"one": one(), "empty": empty(), "two": two(), "six": six(), "hostile": attacked(),
+		"doubted": doubted("other.log", `no line of it could be read: line 1 is "GET /": does not begin with "["`,
+			"20000 of 40000 lines were further out of order than --disorder 10s: the figures do not hold; raise --disorder")}
 }
 
 // one is a day of traffic under two rules, one of them in shadow.
@@ -71,6 +73,7 @@ func perUser(x *Run, scale float64) Rule {
 		},
 		Admitted: x.Requests - x.Unmatched - x.Refused - 312, Refused: x.Refused, MissingKey: 312, Close: 41, Evicted: 6,
 		Clients: 8021, Sampled: 1, Used: [10]int64{5103, 1422, 704, 340, 201, 98, 64, 40, 21, 11}, RefusedClients: 17,
+		SuggestionNotes: []SuggestionNote{},
 	}
 	for i := range 20 {
 		n := int64(scale*900/float64(i*i+1)) + 1
@@ -80,8 +83,8 @@ func perUser(x *Run, scale float64) Rule {
 		for j, window := range []Duration{Duration(time.Second), Duration(time.Hour)} {
 			limit := []string{"per-user-1s", "per-user-1h"}[j]
 			r.Suggestions = append(r.Suggestions,
-				Suggestion{limit, window, "requests", share, int64([]int{12, 7, 4}[i] * (1 + 110*j)), int64(share * 1_150_000), 1_163_330},
-				Suggestion{limit, window, "clients", share, int64([]int{31, 14, 8}[i] * (1 + 90*j)), int64(share * 8000), 8021})
+				Suggestion{limit, window, "requests", share, int64([]int{12, 7, 4}[i] * (1 + 110*j)), int64(share * 1_150_000), 1_163_330, Exact},
+				Suggestion{limit, window, "clients", share, int64([]int{31, 14, 8}[i] * (1 + 90*j)), int64(share * 8000), 8021, Exact})
 		}
 	}
 	return r
@@ -95,8 +98,12 @@ func perAddress(x *Run) Rule {
 		Clients: 48_120, Sampled: 8, Used: [10]int64{47_000, 600, 256, 128, 64, 32, 16, 0, 8, 0}, RefusedClients: 16,
 		TopRefused: []Key{{"203.0.113.7 /api/search", 600, 600}, {"2001:db8:7::/64 /api/search", 340, 512}},
 		Suggestions: []Suggestion{
-			{"per-address", Duration(time.Minute), "requests", 0.01, 88, 11_402, 1_163_330},
-			{"per-address", Duration(time.Minute), "clients", 0.01, 131, 480, 48_120},
+			{"per-address", Duration(time.Minute), "requests", 0.01, 88, 11_402, 1_163_330, Estimate},
+			{"per-address", Duration(time.Minute), "clients", 0.01, 131, 480, 48_120, Estimate},
+		},
+		SuggestionNotes: []SuggestionNote{
+			{"per-address", "per-address is counted as sliding_log does, for limits up to its burst: token_bucket refuses no more."},
+			{"", "One client in 8 was followed: all of this is estimated."},
 		},
 	}
 }
@@ -122,12 +129,13 @@ func empty() *Report {
 func two() *Report {
 	a, b := day1("envoy/limits.json", 0.4), day1("envoy/limits-next.json", 1)
 	b.Config = strings.Replace(config("5", "100"), `"exempt"`, `"replicas":2,"exempt"`, 1)
-	b.Rules[0].Limits[0].Requests = 5
+	b.Replicas, b.Rules[0].Limits[0].Requests, b.Rules[0].Limits[0].Configured = 2, 5, 10
 	b.Rules[0].RefusedClients = 40
 	b.Rules[1].EnforcePercent = 25
 	b.Rules = append(b.Rules, Rule{Name: "login", Key: []string{"client_ip"}, EnforcePercent: 100,
 		Limits: []Limit{{Name: "login", Algorithm: "sliding_log", Requests: 5, Window: Duration(15 * time.Minute)}}, Admitted: 12, Charged: 4, Clients: 3, Sampled: 1,
-		Used: [10]int64{2, 0, 0, 1}})
+		Used: [10]int64{2, 0, 0, 1}, RateLimitService: true,
+		SuggestionNotes: []SuggestionNote{{"", "No limit is suggested: the rule charges responses, and under another limit others would have come."}}})
 	return &Report{Command: "replay", Input: logs(), Runs: []Run{a, b}}
 }
 

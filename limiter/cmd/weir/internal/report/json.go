@@ -13,8 +13,8 @@ import (
 )
 
 // WriteJSON writes the report as indented JSON with a newline at the end. Its
-// names and what they mean are those of [Report] and of the types in it. They
-// come in the order of the fields, so that equal reports are equal texts. Times
+// names and what they mean are those of [Report] and of the types in it, which
+// envoy/report.md has for users. They come in the order of the fields, so that equal reports are equal texts. Times
 // are as in RFC 3339, durations as in configurations ("1m"), and lists that are
 // empty are [], not null. Bytes that are not UTF-8 become U+FFFD. All that does
 // not print is escaped, so that the text is safe on a terminal.

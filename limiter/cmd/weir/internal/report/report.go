@@ -43,6 +43,13 @@ type Input struct {
 	Late   int64        `json:"late"`             // lines further out of order than the disorder allowed, decided late
 	Sample []BrokenLine `json:"sample,omitempty"` // a few of the broken lines
 
+	// Faults are of files that could not be read to their ends, or of which no
+	// line could be read. What could be read is in the report.
+	Faults []Fault `json:"faults,omitempty"`
+
+	// OutOfOrder says why the figures do not hold, if too many lines were late.
+	OutOfOrder string `json:"out_of_order,omitempty"`
+
 	// NotLogged are parts of requests that rules asked for and the log does not
 	// have. They were taken as absent.
 	NotLogged []NotLogged `json:"not_logged,omitempty"`
@@ -68,7 +75,11 @@ type NotLogged struct {
 // A Run is what one configuration answered.
 type Run struct {
 	Name   string `json:"name"`   // the file of the configuration, or the algorithm
-	Config string `json:"config"` // the filter's JSON
+	Config string `json:"config"` // the filter's JSON, secrets hashed
+
+	// Replicas is the number of proxies that the configuration divides its limits
+	// among, if that is more than one. All requests were decided by one of them.
+	Replicas int64 `json:"replicas,omitzero"`
 
 	Requests  int64 `json:"requests"` // all of them: admitted + refused + errors
 	Admitted  int64 `json:"admitted"` // also those that no rule matched
@@ -96,6 +107,10 @@ type Rule struct {
 	EnforcePercent int      `json:"enforce_percent"` // 0: in shadow
 	Limits         []Limit  `json:"limits"`
 
+	// RateLimitService says that the rule asks a rate limit service. Its limits
+	// are not known here, and it was taken to admit everything.
+	RateLimitService bool `json:"rate_limit_service,omitzero"`
+
 	Admitted   int64 `json:"admitted"` // by this rule; another may have refused
 	Refused    int64 `json:"refused"`
 	Shadow     int64 `json:"shadow"`      // would have been refused, but the rule is not enforced
@@ -122,16 +137,24 @@ type Rule struct {
 
 	TopRefused []Key `json:"top_refused"` // the keys refused most often, most first
 
-	Suggestions []Suggestion `json:"suggestions"`
+	Suggestions     []Suggestion     `json:"suggestions"`
+	SuggestionNotes []SuggestionNote `json:"suggestion_notes"` // why there are none, or what they are worth
 }
 
 // A Limit is one limit of a rule.
 type Limit struct {
 	Name      string   `json:"name"`
 	Algorithm string   `json:"algorithm"`
-	Requests  int64    `json:"requests"`
+	Requests  int64    `json:"requests"` // that one proxy admits, or all if it is global
 	Window    Duration `json:"window"`
 	Burst     int64    `json:"burst,omitzero"` // of a bucket
+
+	// Configured is what the configuration says for Requests, if that is divided
+	// among replicas.
+	Configured int64 `json:"configured,omitzero"`
+
+	// Global says that all proxies share the limit.
+	Global bool `json:"global,omitzero"`
 
 	// WorstWindow is the most units of one key that a simulation saw admitted
 	// within any window of this length, whatever the algorithm counted. Keys
@@ -149,15 +172,31 @@ type Key struct {
 	AtMost int64 `json:"at_most"`
 }
 
-// A Suggestion is the smallest limit of a window, counted as sliding_log does,
-// that would have refused at most a share of all matching requests, or of all
-// clients once or more. Each window is judged as if it were the only limit.
+// A Suggestion is the smallest limit of a window that would have refused at most
+// a share of all matching requests, or of all clients once or more. Each window
+// is judged as if it were the only limit, for keys without an override.
 type Suggestion struct {
 	Limit    string   `json:"limit"` // the name of the limit with that window
 	Window   Duration `json:"window"`
 	Of       string   `json:"of"`       // "requests" or "clients"
 	Share    float64  `json:"share"`    // as asked: 0.001, 0.01, 0.05
-	Requests int64    `json:"requests"` // the limit
+	Requests int64    `json:"requests"` // the limit, as a configuration says it
 	Refused  int64    `json:"refused"`  // how many it would have refused
 	Total    int64    `json:"total"`    // of how many
+	Accuracy Accuracy `json:"accuracy"` // of Refused
+}
+
+// An Accuracy says how many a replay with a suggested limit refuses.
+type Accuracy string
+
+const (
+	Exact    Accuracy = "exact"    // as many as the suggestion says
+	AtMost   Accuracy = "at_most"  // as many, or fewer
+	Estimate Accuracy = "estimate" // about as many
+)
+
+// A SuggestionNote is about the suggestions of a limit.
+type SuggestionNote struct {
+	Limit string `json:"limit,omitzero"` // its name; empty: those of the rule
+	Note  string `json:"note"`           // a sentence
 }

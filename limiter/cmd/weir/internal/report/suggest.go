@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // A suggested is the table of suggestions of a rule: a row for each window, a
@@ -31,6 +32,11 @@ type suggestedCell struct{ Limit, Refused figure }
 
 // suggestedOf is what limits are suggested by.
 var suggestedOf = []string{"requests", "clients"}
+
+// Noun is what the total of an index counts.
+func (t suggested) Noun(i int) string {
+	return plural(t.Totals[i].Value, strings.TrimSuffix(suggestedOf[i], "s"), suggestedOf[i])
+}
 
 // suggested arranges the suggestions.
 func (r *Rule) suggested(path string) (t suggested) {
@@ -76,7 +82,7 @@ func (t *suggested) row(r *Rule, s Suggestion, path string) []suggestedCell {
 	row := suggestedRow{Limit: s.Limit, Window: s.Window, Configured: text("–"), Cells: make([]suggestedCell, len(t.Columns))}
 	for i, l := range r.Limits {
 		if l.Name == s.Limit {
-			row.Configured = number(l.Requests, path+".limits."+strconv.Itoa(i), "requests")
+			row.Configured = l.configured(path + ".limits." + strconv.Itoa(i))
 		}
 	}
 	for i := range row.Cells {

@@ -60,6 +60,7 @@ func (in *Input) writeText(b *bytes.Buffer) {
 		fmt.Fprintf(b, "    %s:%d: %s\n", printable(s.File, 40), s.Line, strings.TrimRight(printable(s.Error, 45), " "))
 		fmt.Fprintf(b, "      %s\n", strings.TrimRight(printable(s.Text, 85), " "))
 	}
+	in.writeFaults(b)
 	if len(in.NotLogged) > 0 {
 		b.WriteString("  Not in the log, and so taken as absent:\n")
 		t := table{indent: "    ", align: "lrl"}

@@ -94,16 +94,25 @@ func (k *Key) times() string {
 	return count(k.Refused)
 }
 
-// writeSuggestions writes the limits that would have refused little.
+// writeSuggestions writes the limits that would have refused little, and what is
+// to be said of them.
 func (r *Rule) writeSuggestions(b *bytes.Buffer) {
-	s := r.suggested("")
-	if len(s.Rows) == 0 {
-		return
+	if s := r.suggested(""); len(s.Rows) > 0 {
+		s.writeText(b)
+	} else if len(r.SuggestionNotes) > 0 {
+		b.WriteString("\n")
 	}
+	for _, n := range r.SuggestionNotes {
+		b.WriteString(wrap(printable(n.Note, 400), "  ", textWidth))
+	}
+}
+
+// writeText writes the table.
+func (s *suggested) writeText(b *bytes.Buffer) {
 	var of []string
 	for i, total := range s.Totals {
 		if total.Path != "" {
-			of = append(of, "of "+grouped(total.Value, unbroken)+" "+suggestedOf[i])
+			of = append(of, "of "+grouped(total.Value, unbroken)+" "+s.Noun(i))
 		}
 	}
 	b.WriteString("\n" + wrap("The smallest limit that would have refused at most this share "+strings.Join(of, " or ")+
@@ -130,7 +139,7 @@ func (r *Rule) writeSuggestions(b *bytes.Buffer) {
 	t.write(b)
 }
 
-// suggestedBefore reports whether an earlier run has the same suggestions for a
+// suggestedBefore reports whether the first run has the same suggestions for a
 // rule: they follow from the requests and the windows, not from the limits.
 func (r *Report) suggestedBefore(run, rule int) bool {
 	x := &r.Runs[run].Rules[rule]
@@ -138,5 +147,9 @@ func (r *Report) suggestedBefore(run, rule int) bool {
 		return false
 	}
 	j := r.Runs[0].rule(x.Name)
-	return j >= 0 && reflect.DeepEqual(r.Runs[0].Rules[j].Suggestions, x.Suggestions)
+	if j < 0 {
+		return false
+	}
+	first := &r.Runs[0].Rules[j]
+	return reflect.DeepEqual(first.Suggestions, x.Suggestions) && reflect.DeepEqual(first.SuggestionNotes, x.SuggestionNotes)
 }

@@ -1,12 +1,13 @@
 package traffic
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/weirproxy/weir/limiter/cmd/weir/internal/report"
 )
 
 // Bounds of settings. All clients of a retry have a place in memory, and those
@@ -61,28 +62,14 @@ func integer(to *int64, value string, low, high int64) error {
 
 // duration reads a time as configurations write it; a day has 24 hours.
 func duration(to *time.Duration, value string, low time.Duration) error {
-	d, err := parseDuration(value)
+	var read report.Duration
+	err := read.UnmarshalText([]byte(value))
+	d := time.Duration(read)
 	if err != nil || d < low || d > maxTime {
 		return fmt.Errorf("%q: want a time from %v to 366d, such as 500ms, 1m30s or 1d", value, low)
 	}
 	*to = d.Truncate(time.Microsecond)
 	return nil
-}
-
-func parseDuration(text string) (time.Duration, error) {
-	days, rest, ok := strings.Cut(text, "d")
-	if !ok {
-		return time.ParseDuration(text)
-	}
-	n, err := strconv.ParseUint(days, 10, 16)
-	if err != nil || rest == "" {
-		return time.Duration(n) * 24 * time.Hour, err
-	}
-	d, err := time.ParseDuration(rest)
-	if d < 0 {
-		err = errors.New("negative")
-	}
-	return time.Duration(n)*24*time.Hour + d, err
 }
 
 func (s *Source) setObey(value string) error {
