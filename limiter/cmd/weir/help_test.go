@@ -113,7 +113,7 @@ func TestHelpIsNarrow(t *testing.T) {
 // TestHelpSaysTheExitStatus of what a script asks weir for, and names what each
 // flag wants.
 func TestHelpSaysTheExitStatus(t *testing.T) {
-	for _, path := range []string{"validate", "explain", "image", "image build", "image push"} {
+	for _, path := range []string{"validate", "explain", "replay", "simulate", "sample", "image", "image build", "image push"} {
 		cmd, _, err := newRoot().Find(strings.Fields(path))
 		if err != nil {
 			t.Fatal(err)

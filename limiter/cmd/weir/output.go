@@ -61,7 +61,7 @@ func checkOutputs(outputs, inputs []string) error {
 		if name == "-" {
 			return errors.New("-: want the name of a file to write; standard output is for --json alone")
 		}
-		if slices.Contains(outputs[:i], name) {
+		if slices.ContainsFunc(outputs[:i], func(other string) bool { return sameFile(other, name) }) {
 			return fmt.Errorf("%s: two things cannot be written to one file", name)
 		}
 		info, err := os.Stat(name)
@@ -74,14 +74,29 @@ func checkOutputs(outputs, inputs []string) error {
 		case info == nil:
 		case info.IsDir():
 			return fmt.Errorf("cannot write %s: is a directory", name)
-		case info.Mode().IsRegular() && slices.ContainsFunc(inputs, func(in string) bool {
-			other, err := os.Stat(in)
-			return err == nil && os.SameFile(info, other)
-		}):
+		case info.Mode().IsRegular() && slices.ContainsFunc(inputs, func(in string) bool { return sameFile(in, name) }):
 			return fmt.Errorf("cannot write %s: it is what is read", name)
 		}
 	}
 	return nil
+}
+
+// sameFile says whether two names are of one file, which need not be there yet.
+func sameFile(a, b string) bool {
+	if filepath.Base(a) == filepath.Base(b) && sameThing(filepath.Dir(a), filepath.Dir(b)) {
+		return a != "" && b != ""
+	}
+	return sameThing(a, b)
+}
+
+// sameThing says whether two names are of one thing that is there.
+func sameThing(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // writeFile makes a file of what is written to it. The file is there as a whole

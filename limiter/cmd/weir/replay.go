@@ -21,7 +21,7 @@ type replayer struct {
 	config, against string
 	format          string
 	fields          map[string]string
-	disorder        time.Duration
+	disorder        report.Duration
 	hops            int
 	decisions       string
 	quiet           bool
@@ -44,11 +44,18 @@ how close the others came to their limits, and which limits would have refused
 answers that were given does not count, but for rules that charge responses.
 
 Logs are files, plain or compressed by gzip or zstd; - is standard input. Several
-of them, rotated or of several proxies, are merged by time. Memory does not grow
-with their length. Lines that do not parse are left out and counted, and a few
-are shown; it is an error if none parses.
+of them, as rotated ones, are merged by time. Memory does not grow with their
+length. Lines that do not parse are left out and counted, and a few are shown. A
+file of which none parses, or that is cut off, is an error; the report is then of
+the rest, and says so.
 
-Formats. By default the format is found out by the first lines. --format names it:
+Several proxies. All logs are decided as those of one proxy. In a mesh each proxy
+counts by itself, so that a limit is met later than in a replay of all their logs
+together: replay the log of each by itself. For a global limit, which the proxies
+share, replay them together.
+
+Formats. By default the format is found out by the first lines that are requests,
+in the first MiB of a file, and holds for all files. --format names it:
   envoy       the text that Envoy logs if no format is configured
   istio       the text that Istio logs
   json        an object in each line, as Envoy's json_format and Istio write it
@@ -68,7 +75,9 @@ client, status or ignore.
 
 Order. A proxy logs a request when it ends. Requests are decided in the order in
 which they began, if they are no further apart in the log than the disorder; one
-that is, is counted as late, and decided at the time of the one before it.
+that is, is counted as late, and decided at the time of the one before it. A
+warning, which is in the report too, says if the figures do not hold for that:
+if more than 1 % are late, or any because a few lines are far ahead of the rest.
 Requests of the same time are decided in the order of the log. A refusal whose
 wait is no longer than the resolution of the log's times (1 ms by default in
 Envoy) might as well have been admitted: those are counted as close. To log
@@ -80,7 +89,13 @@ it.
 
 --decisions writes an object a line for each request, in the order of decision:
 its "file", "line", "time" and logged "status", and in "runs" for each
-configuration the "decision", admit, refuse or error, and the "rule" that refuses.`,
+configuration the "decision", admit, refuse or error, and the "rule" that refuses.
+
+envoy/report.md, in the repository, says what each field of the JSON report means.
+
+The exit status is 0 if the report is of all the logs, also if lines were broken
+or late, and 2 if something could not be read or written: there is a report then
+if some file had requests.`,
 		Example: `  weir replay -c weir.json access.log
   weir replay -c weir.json --html report.html access.log.*.gz access.log
   weir replay -c today.json --against tomorrow.json --html compare.html access.log
@@ -99,7 +114,7 @@ configuration the "decision", admit, refuse or error, and the "rule" that refuse
 	f.StringVar(&r.format, "format", "", "`FORMAT` of the logs: "+strings.Join(logFormats, ", ")+", or a format string")
 	f.StringToStringVar(&r.fields, "field", nil, "`NAME=MEANING` of a field of JSON logs, as in uid=header:x-user-id; may be repeated")
 	f.Lookup("field").DefValue = ""
-	f.DurationVar(&r.disorder, "disorder", 10*time.Second, "how far lines may be out of order")
+	f.TextVar(&r.disorder, "disorder", report.Duration(10*time.Second), "how far lines may be out of order: a `DURATION` such as 30s or 1d")
 	f.IntVar(&r.hops, "trusted-hops", 0, "`N` trusted proxies before the nearest, as xff_num_trusted_hops of Envoy says, where the log has no remote address")
 	f.StringVar(&r.decisions, "decisions", "", "write what became of each request to a `FILE`, a line of JSON each")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress bar")
@@ -131,16 +146,20 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	stats := log.Stats()
+	stats, unread := log.Stats(), log.Unread()
 	x := &report.Report{Command: "replay", Input: report.Input{
 		Files: files, Format: log.Format().String(),
 		Lines: stats.Lines, Broken: stats.Broken, Late: stats.Late, Sample: stats.Samples, NotLogged: stats.NotLogged,
+		Faults: stats.Faults, OutOfOrder: outOfOrder(stats, r.disorder),
 		From: span.from, To: span.to,
 	}}
 	for _, run := range runs {
 		x.Runs = append(x.Runs, run.Report())
 	}
-	return r.output.write(cmd, x)
+	if warning := x.Input.OutOfOrder; warning != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "weir: %s\n", warning)
+	}
+	return errors.Join(r.output.write(cmd, x), unread)
 }
 
 // configs are the configurations, in the files of the same places.
@@ -178,7 +197,7 @@ func (c configs) runs(log *accesslog.Log) (runs []*replay.Run, err error) {
 
 // open opens the logs as the flags say.
 func (r *replayer) open(files []string, stdin io.Reader) (*accesslog.Log, error) {
-	options := accesslog.Options{Disorder: r.disorder, TrustedHops: r.hops, Fields: r.fields}
+	options := accesslog.Options{Disorder: time.Duration(r.disorder), TrustedHops: r.hops, Fields: r.fields}
 	if r.format != "" {
 		format, err := accesslog.ParseFormat(r.format)
 		if err != nil {

@@ -7,18 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/weirproxy/weir/limiter/cmd/weir/internal/report"
 	"github.com/weirproxy/weir/limiter/cmd/weir/internal/traffic"
 )
 
 // A sampler is one call of the command.
 type sampler struct {
 	traffic  []string
-	length   time.Duration
+	length   report.Duration
 	lines    int64
 	seed     uint64
 	start    string
 	format   string
-	disorder time.Duration
+	disorder report.Duration
 }
 
 func newSample() *cobra.Command {
@@ -45,6 +46,8 @@ client's address is in X-Forwarded-For, or where NGINX has it.
 The same traffic, seed, start and format make the same log. The log ends with
 --for or --lines, whichever comes first; if only --lines is given, with that.
 
+The exit status is 0 if all of it was written, and 2 if not.
+
 ` + traffic.Help,
 		Example: `  weir sample --traffic poisson,rate=50,clients=1000,skew=1 >access.log
   weir sample --traffic poisson,rate=20,clients=500,wave=0.8 --for 24h --format nginx
@@ -55,12 +58,12 @@ The same traffic, seed, start and format make the same log. The log ends with
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&s.traffic, "traffic", nil, "`TRAFFIC` to make up, as in poisson,rate=50,clients=100; may be repeated")
-	f.DurationVar(&s.length, "for", time.Hour, "how long it goes on")
-	f.Int64Var(&s.lines, "lines", 0, "how many lines to write at most")
-	f.Uint64Var(&s.seed, "seed", 1, "of all that is random")
-	f.StringVar(&s.start, "start", trafficStart.Format(time.RFC3339), "when it begins")
-	f.StringVar(&s.format, "format", "envoy", strings.Join(traffic.Formats, ", "))
-	f.DurationVar(&s.disorder, "disorder", 2*time.Second, "the longest duration of a request")
+	f.TextVar(&s.length, "for", report.Duration(time.Hour), "how long it goes on: a `DURATION` such as 90s or 1d")
+	f.Int64Var(&s.lines, "lines", 0, "write at most `N` lines")
+	f.Uint64Var(&s.seed, "seed", 1, "`N` from which all that is random follows")
+	f.StringVar(&s.start, "start", trafficStart.Format(time.RFC3339), "`TIME` at which it begins")
+	f.StringVar(&s.format, "format", "envoy", "`FORMAT` of the lines: "+strings.Join(traffic.Formats, ", "))
+	f.TextVar(&s.disorder, "disorder", report.Duration(2*time.Second), "the longest `DURATION` of a request")
 	completeValues(cmd, "format", traffic.Formats...)
 	require(cmd, "traffic")
 	return cmd
@@ -80,10 +83,10 @@ func (s *sampler) run(cmd *cobra.Command) error {
 		return fmt.Errorf("--for %v: want a time above 0", s.length)
 	case cmd.Flags().Changed("lines") && s.lines <= 0:
 		return fmt.Errorf("--lines %d: want a number above 0", s.lines)
-	case s.disorder < time.Millisecond:
+	case s.disorder < report.Duration(time.Millisecond):
 		return fmt.Errorf("--disorder %v: want a time of 1ms or more", s.disorder)
 	}
-	o := traffic.Options{Start: start, For: s.length, Seed: s.seed, Longest: s.disorder}
+	o := traffic.Options{Start: start, For: time.Duration(s.length), Seed: s.seed, Longest: time.Duration(s.disorder)}
 	if s.lines > 0 && !cmd.Flags().Changed("for") {
 		o.For = 0
 	}

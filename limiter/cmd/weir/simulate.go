@@ -20,7 +20,7 @@ import (
 type simulator struct {
 	config     string
 	traffic    []string
-	length     time.Duration
+	length     report.Duration
 	seed       uint64
 	algorithms []string
 	output     output
@@ -52,7 +52,14 @@ begins at 2026-01-01T00:00:00Z, where windows of fixed_window begin.
 What rules are keyed by is made up, and holds the client's name, so that each
 client has keys of its own: headers, cookies, query parameters, tokens, claims.
 What a rule's match asks for is not: say it with path, method, host and header.
-A rule that no request comes to is named on standard error.
+A rule that no request comes to is named on standard error. A rate limit service
+is taken to admit everything, since its limits are not in the configuration; the
+report says which rules ask one.
+
+envoy/report.md, in the repository, says what each field of the JSON means.
+
+The exit status is 0 if the traffic was decided, whatever was refused, and 2 if
+it could not be.
 
 ` + traffic.Help,
 		Example: `  weir simulate -c weir.json --traffic poisson,rate=50,clients=100,skew=1
@@ -67,8 +74,8 @@ A rule that no request comes to is named on standard error.
 	f := cmd.Flags()
 	f.StringVarP(&s.config, "config", "c", "", "the filter's JSON, or a manifest that has it once: a `FILE`")
 	f.StringArrayVar(&s.traffic, "traffic", nil, "`TRAFFIC` to make up, as in poisson,rate=50,clients=100; may be repeated")
-	f.DurationVar(&s.length, "for", 5*time.Minute, "how long it goes on")
-	f.Uint64Var(&s.seed, "seed", 1, "of all that is random")
+	f.TextVar(&s.length, "for", report.Duration(5*time.Minute), "how long it goes on: a `DURATION` such as 90s or 1d")
+	f.Uint64Var(&s.seed, "seed", 1, "`N` from which all that is random follows")
 	f.StringSliceVar(&s.algorithms, "algorithms", []string{"all"}, "all, none, or a `LIST` of "+strings.Join(traffic.Algorithms, ", "))
 	s.output.add(cmd)
 	completeValues(cmd, "algorithms", append([]string{"all", "none"}, traffic.Algorithms...)...)
@@ -175,7 +182,7 @@ func (s *simulator) simulate(x *report.Report, name string, config []byte, sourc
 		return err
 	}
 	worst, names := traffic.NewWorst(run.Policy()), traffic.Keyed(run.Policy())
-	g := traffic.New(sources, traffic.Options{Start: trafficStart, For: s.length, Seed: s.seed, Names: names})
+	g := traffic.New(sources, traffic.Options{Start: trafficStart, For: time.Duration(s.length), Seed: s.seed, Names: names})
 	for at, r := g.Next(); r != nil; at, r = g.Next() {
 		v := run.Request(at, at+limiter.At(r.Duration()), r, r.Response)
 		worst.Note(at, v)

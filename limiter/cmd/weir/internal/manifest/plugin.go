@@ -41,7 +41,11 @@ func (f *finder) walk(root *node, nested int) {
 	top, before := &scope{}, f.count()
 	w.node(root, top)
 	f.judge(top)
-	f.repeats(root, f.count() > before)
+	found := f.count() > before
+	f.repeats(root, found)
+	if found && root.member("kind") == nil {
+		f.merges(root)
+	}
 }
 
 // A walker meets every node once, however many aliases lead to it.

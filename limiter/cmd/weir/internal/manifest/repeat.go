@@ -37,6 +37,15 @@ func (f *finder) repeats(root *node, found bool) {
 	}
 }
 
+// merges tells of merge keys, which Kubernetes resolves and Envoy does not know.
+func (f *finder) merges(root *node) {
+	eachNode(root, func(n *node) {
+		for _, at := range n.merges {
+			f.add(at, Finding{Message: `Envoy's YAML has no merge key "<<"`})
+		}
+	})
+}
+
 // repeatsOf returns the keys that come again in their mappings.
 func repeatsOf(root *node, file string) (list []repeat) {
 	eachNode(root, func(n *node) {
