@@ -44,6 +44,8 @@ Warnings are about plugins that work until something fails:
 
   - no failure_policy, of Istio no failStrategy: a VM that has died stays dead
   - no vm_id: the windows lie in shared data that other plugins have as well
+  - a digest of nothing but zeros, in whose place no image has been filled in
+  - a file in a directory that is empty
 
 Formats:
 
@@ -162,7 +164,7 @@ func validateDirectory(dir string) ([]manifest.File, error) {
 			return nil, err
 		}
 		f := manifest.Find(path, data, true)
-		none = none && len(f.Configurations)+len(f.Findings) == 0
+		none = none && len(f.Configurations) == 0 && f.Valid(false)
 		files = append(files, f)
 	}
 	if none {

@@ -55,6 +55,7 @@ func (w *walker) envoy(config *node, c *Configuration) {
 	if config.str("vm_config", "vm_id") == "" {
 		w.warn(config, "no vm_id: the windows lie in the shared data of all plugins that have none; want one of its own")
 	}
+	w.filledIn(config.get("vm_config", "code", "remote", "http_uri", "uri"), config.get("vm_config", "code", "remote", "sha256"))
 	w.envoyText(config, c)
 }
 

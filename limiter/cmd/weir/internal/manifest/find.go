@@ -27,6 +27,10 @@ func Find(name string, data []byte, walked bool) File {
 	if !walked && f.count() == 0 {
 		f.file.Findings = append(f.file.Findings, NoneIn(f.file))
 	}
+	// Where a download has failed, as in curl | sed >file, nothing else tells.
+	if walked && strings.TrimSpace(strings.TrimPrefix(string(data), bom)) == "" {
+		f.file.Findings = append(f.file.Findings, Finding{Severity: Warning, Message: "empty"})
+	}
 	f.file.sort()
 	return f.file
 }

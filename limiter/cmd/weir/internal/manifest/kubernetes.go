@@ -1,5 +1,7 @@
 package manifest
 
+import "strings"
+
 // wasmPlugin adds Istio's.
 func (w *walker) wasmPlugin(n *node, in *scope) {
 	spec := n.get("spec")
@@ -25,6 +27,7 @@ func (w *walker) istio(spec *node, in *scope) {
 		if spec.str("failStrategy") == "" {
 			w.warn(spec, "no failStrategy: when a VM has died, Envoy answers 503 on that worker for good; want FAIL_RELOAD, where Istio has it")
 		}
+		w.filledIn(spec.get("url"), spec.get("sha256"))
 		w.value(spec, spec.get("pluginConfig"), c)
 	}, spec.str("pluginName"), in.resource, spec.str("url"))
 }
@@ -37,8 +40,22 @@ func (w *walker) extensionPolicy(n *node, in *scope) {
 		return
 	}
 	for _, p := range wasm.items {
-		w.found(EnvoyGateway, p, in, func(c *Configuration) { w.value(p, p.get("config"), c) },
-			p.str("name"), p.str("rootID"), p.str("code", "http", "url"), p.str("code", "image", "url"))
+		w.found(EnvoyGateway, p, in, func(c *Configuration) {
+			w.filledIn(p.get("code", "image", "url"), p.get("code", "image", "sha256"), p.get("code", "http", "sha256"))
+			w.value(p, p.get("config"), c)
+		}, p.str("name"), p.str("rootID"), p.str("code", "http", "url"), p.str("code", "image", "url"))
+	}
+}
+
+// noDigest is what stands in a manifest until an image is filled in.
+var noDigest = strings.Repeat("0", 64)
+
+// filledIn warns of references and digests that nobody has filled in.
+func (w *walker) filledIn(list ...*node) {
+	for _, n := range list {
+		if n != nil && n.kind == text && strings.HasSuffix(n.text, noDigest) {
+			w.warn(n, "%q: the digest is a placeholder, and nothing has it: fill in that of the module", n.text)
+		}
 	}
 }
 
