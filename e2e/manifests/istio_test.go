@@ -21,7 +21,8 @@ type istioProxy struct {
 	file string // of the filter's configuration
 }
 
-// startIstio starts one, with the access log and the labels of the manifests.
+// startIstio starts one, with the access log and the labels of the manifests, beside
+// those of the mesh.
 func startIstio(t *testing.T, plugin document) *istioProxy {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ecds.json")
@@ -31,7 +32,9 @@ func startIstio(t *testing.T, plugin document) *istioProxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.Process = start(t, "", istioBootstrap(t, fromProto(t, merged), object{
+	manager := fromProto(t, merged)
+	manager["accessLog"] = append([]any{meshLog}, manager["accessLog"].([]any)...)
+	i.Process = start(t, "", istioBootstrap(t, manager, object{
 		"config_source": object{"path_config_source": object{"path": file}, "resource_api_version": "V3", "initial_fetch_timeout": "0s"},
 	}))
 	return i
@@ -55,7 +58,8 @@ func istioBootstrap(t *testing.T, manager, discovered object) []byte {
 		object{"name": "router", "typed_config": object{"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"}},
 	}
 	own, err := message(object{
-		"node": object{"id": "weir", "cluster": "weir"},
+		"node":         object{"id": "weir", "cluster": "weir"},
+		"stats_config": object{"stats_tags": meshTags},
 		"static_resources": object{"listeners": []any{object{
 			"name":    "ingress",
 			"address": object{"socket_address": object{"address": "127.0.0.1", "port_value": 0}},
@@ -134,9 +138,12 @@ func TestIstioRuns(t *testing.T) {
 	}
 
 	// Statistics that the pages name.
-	for _, name := range []string{"wasm.envoy.wasm.runtime.v8.active", "wasm.istio-ingress.weir.vm_reload_success"} {
-		if stats, err := i.Stats(t.Context(), "^"+name+"$"); err != nil || len(stats) != 1 {
-			t.Errorf("%s: %v, %v", name, stats, err)
+	there := admin(t, i.Process, "/"+isItThere(t))
+	for _, name := range []string{
+		"wasm.envoy.wasm.runtime.v8.active: ", "wasm.istio-ingress.weir.vm_reload_success: ", "wasmcustom.weir.rule.weir.per-ip.allowed: 50",
+	} {
+		if !strings.Contains(there, "\n"+name) {
+			t.Errorf("no %s in\n%s", name, there)
 		}
 	}
 
@@ -148,11 +155,19 @@ func TestIstioRuns(t *testing.T) {
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	lines := logged(t, i.Log())
+	limits := plugin.at("spec", "pluginConfig")
+	var both []string
+	for line := range strings.Lines(i.Log()) {
+		if strings.HasPrefix(line, "{") {
+			both = append(both, line)
+		}
+	}
+	replays(t, limits, both, "Of 170 requests")
+	lines := logged(t, keptOfLog(t, i.Log()))
 	if len(lines) != 85 {
 		t.Errorf("%d lines logged, want 85", len(lines))
 	}
-	replays(t, plugin.at("spec", "pluginConfig"), lines, "Of 85 requests 35 (41.2 %) would have been refused")
+	replays(t, limits, lines, "Of 85 requests 35 (41.2 %) would have been refused")
 }
 
 // TestIstioCannotFetch runs what Istio's agent puts in the place of a module that it

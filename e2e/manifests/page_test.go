@@ -39,7 +39,8 @@ func shellOf(t *testing.T, page string) string {
 }
 
 // follow runs the shell lines of a page in a folder, with this tree's weir and the
-// Envoy of the tests on PATH, and a curl that fetches from the checkout.
+// Envoy of the tests on PATH, and a curl that fetches from the checkout, but for a
+// file that the environment calls GONE.
 func follow(t *testing.T, page, dir string, environment ...string) (said string, err error) {
 	t.Helper()
 	bin := t.TempDir()
@@ -52,7 +53,7 @@ func follow(t *testing.T, page, dir string, environment ...string) (said string,
 		t.Fatal(err)
 	}
 	const site = "https://raw.githubusercontent.com/weirproxy/weir/main/"
-	curl := fmt.Sprintf("#!/bin/sh\nfor url; do :; done\ncase $url in\n%s*) exec cat \"%s/${url#%s}\";;\nesac\necho \"curl: $url\" >&2\nexit 22\n", site, checkout, site)
+	curl := fmt.Sprintf("#!/bin/sh\nfor url; do :; done\ncase $url in\n*\"/$GONE\") ;;\n%s*) exec cat \"%s/${url#%s}\";;\nesac\necho \"curl: $url\" >&2\nexit 22\n", site, checkout, site)
 	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func followed(t *testing.T, page, dir string, environment ...string) string {
 }
 
 // TestMeshPages follows the pages of Istio and Envoy Gateway from an empty folder:
-// out come all manifests of the folder, valid, and with the image in them.
+// out come the manifests of the folder, valid, and with the image in them.
 func TestMeshPages(t *testing.T) {
 	for _, mesh := range []string{"istio", "gateway"} {
 		t.Run(mesh, func(t *testing.T) {
@@ -94,8 +95,8 @@ func TestMeshPages(t *testing.T) {
 			}
 			images := 0
 			for _, file := range want {
-				if filepath.Base(file) == "kustomization.yaml" {
-					continue
+				if name := filepath.Base(file); name == "kustomization.yaml" || name == "route.yaml" {
+					continue // the one is for a reader's own files, the other has no image
 				}
 				text, err := os.ReadFile(filepath.Join(dir, filepath.Base(file)))
 				if err != nil {
@@ -156,7 +157,7 @@ func TestPages(t *testing.T) {
 	followed(t, "rollout.md", t.TempDir())
 
 	dir := checkout(t)
-	followed(t, "install.md", dir)
+	followed(t, "install.md", dir, "IMAGE="+image)
 	moved, err := os.ReadFile(filepath.Join(dir, "envoy/dynamic/lds.yaml"))
 	if err != nil || !bytes.Contains(moved, []byte(`"requests": 30`)) {
 		t.Errorf("the limit was not changed: %v", err)
@@ -165,10 +166,12 @@ func TestPages(t *testing.T) {
 	if err := check(next); err != nil {
 		t.Error(err)
 	}
-	for _, rule := range next.at("spec", "pluginConfig", "rules").([]any) {
-		if rule.(object)["shadow"] != true {
-			t.Errorf("a rule of the next version is enforced: %v", rule)
-		}
+	inShadow(t, next.at("spec", "pluginConfig"))
+	if got := next.at("spec", "url"); got != image {
+		t.Errorf("url %v, want the new image", got)
+	}
+	if got := next.at("spec", "failStrategy"); got != "FAIL_OPEN" {
+		t.Errorf("failStrategy %v", got)
 	}
 	for _, path := range [][]string{{"metadata", "name"}, {"spec", "pluginName"}} {
 		if got := next.at(path...); got != "weir-next" {

@@ -6,10 +6,12 @@
 //	     ─▶ a real Envoy ─▶ traffic ─▶ /stats/prometheus ─▶ a scrape
 //	dashboard.json, rules.yaml ─▶ Prometheus' parser ─▶ selectors
 //	     ─▶ each names a metric and labels of the scrape
-//	     ─▶ Prometheus' engine, on two scrapes: each panel has something to draw
+//	     ─▶ Prometheus' engine, on two scrapes: each panel has something to draw,
+//	        and on series made up: some panels draw what happened
 //	dashboard.json ─▶ Grafana's own types, strictly
 //	rules_test.yaml ─▶ Prometheus' rule manager, as promtool runs it
-//	README.md ─▶ its blocks, in that Envoy and in Prometheus' own configuration
+//	README.md ─▶ its blocks, in that Envoy and in Prometheus' own configuration;
+//	     relabelled as it says, an Envoy without stats_tags tells the same
 //
 // All of it is in the tests.
 package observability

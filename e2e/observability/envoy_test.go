@@ -34,7 +34,8 @@ func at(v any, steps ...any) any {
 }
 
 // bootstrap is envoy/envoy.yaml with its listener once for each configuration, which
-// is its namespace, and with these settings of the connection manager.
+// is its namespace, and with these settings of the connection manager. An engine
+// without an address is a cluster without a host.
 func bootstrap(t *testing.T, configurations map[string]string, settings object, engines map[string]string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../envoy/envoy.yaml")
@@ -62,6 +63,10 @@ func bootstrap(t *testing.T, configurations map[string]string, settings object, 
 		listeners = append(listeners, listener)
 	}
 	for name, addr := range engines {
+		if addr == "" {
+			clusters = append(clusters, object{"name": name, "type": "STATIC"})
+			continue
+		}
 		cluster, err := envoyconf.Cluster(name, addr)
 		if err != nil {
 			t.Fatal(err)

@@ -21,11 +21,12 @@ type movement struct {
 func (m movement) seenIn(s scrape) bool { return s.sum(m.metric, m.labels...) == m.want }
 
 var moved = []movement{
-	{"weir_rule_allowed", []string{"weir_namespace", "weir", "weir_rule", "per-user"}, 3},
+	{"weir_rule_allowed", []string{"weir_namespace", "weir", "weir_rule", "per-user"}, 4},
 	{"weir_rule_limited", []string{"weir_namespace", "weir", "weir_rule", "per-user"}, 2},
 	{"weir_rule_allowed", []string{"weir_namespace", "weir", "weir_rule", "on-trial"}, 2},
 	{"weir_rule_shadow_limited", []string{"weir_namespace", "weir", "weir_rule", "on-trial"}, 3},
 	{"weir_rule_missing_key", []string{"weir_namespace", "weir", "weir_rule", "needs-key"}, 2},
+	{"weir_rule_missing_key", []string{"weir_namespace", "weir", "weir_rule", "per-user"}, 0},
 	{"weir_rule_charged", []string{"weir_namespace", "weir", "weir_rule", "login"}, 2},
 	{"weir_rule_evicted", []string{"weir_namespace", "tiny", "weir_rule", "crowd"}, 1},
 	{"weir_rule_full", []string{"weir_namespace", "tiny", "weir_rule", "crowd"}, 2},
@@ -34,10 +35,14 @@ var moved = []movement{
 	{"weir_filter_global_shielded", []string{"weir_namespace", "refusing"}, 2},
 	{"weir_filter_global_timeout", []string{"weir_namespace", "hanging"}, 1},
 	{"weir_filter_global_unreachable", []string{"weir_namespace", "gone"}, 1},
+	{"weir_filter_global_unreachable", []string{"weir_namespace", "nohosts"}, 2},
+	{"weir_filter_global_calls", []string{"weir_namespace", "nohosts"}, 0},
+	{"weir_filter_global_unreachable", []string{"weir_namespace", "nocluster"}, 2},
+	{"weir_filter_global_calls", []string{"weir_namespace", "nocluster"}, 0},
 	{"weir_filter_global_rejected", []string{"weir_namespace", "broken"}, 1},
 	{"weir_filter_global_malformed", []string{"weir_namespace", "nonsense"}, 1},
 	{"weir_filter_global_overflow", []string{"weir_namespace", "crowded"}, 1},
-	{"envoy_http_downstream_rq_total", []string{"envoy_http_conn_manager_prefix", "ingress"}, 29},
+	{"envoy_http_downstream_rq_total", []string{"envoy_http_conn_manager_prefix", "ingress"}, 34},
 	{"envoy_cluster_upstream_rq_time_count", []string{"envoy_cluster_name", "webdis"}, 1},
 }
 
@@ -108,12 +113,18 @@ func checkTargets(t *testing.T, d dashboard, k known) {
 }
 
 // settled scrapes until the workers have merged what they count, and have swept.
-func settled(t *testing.T, envoy *envoyproc.Process) (s scrape) {
+func settled(t *testing.T, envoy *envoyproc.Process) scrape {
+	t.Helper()
+	return settledUntil(t, envoy, func(s scrape) bool {
+		return !slices.ContainsFunc(moved, func(m movement) bool { return !m.seenIn(s) })
+	})
+}
+
+// settledUntil scrapes until it sees what is wanted. The caller looks whether it did.
+func settledUntil(t *testing.T, envoy *envoyproc.Process, wanted func(scrape) bool) (s scrape) {
 	t.Helper()
 	for range 600 {
-		s = scraped(t, envoy)
-		behind := slices.ContainsFunc(moved, func(m movement) bool { return !m.seenIn(s) })
-		if !behind {
+		if s = scraped(t, envoy); wanted(s) {
 			return s
 		}
 		time.Sleep(50 * time.Millisecond)

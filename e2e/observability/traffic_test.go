@@ -46,6 +46,7 @@ type step struct {
 var steps = []step{
 	{"weir", "/api/hello", secret, 3, 200},
 	{"weir", "/api/hello", secret, 2, 429},
+	{"weir", "/api/hello", "", 1, 200}, // its address stands in, and nothing is missing
 	{"weir", "/trial", secret, 5, 200},
 	{"weir", "/key", secret, 2, 429},
 	{"weir", "/login", secret, 2, 401},
@@ -56,6 +57,8 @@ var steps = []step{
 	{"refusing", "/", secret, 3, 429}, // the first makes a call
 	{"hanging", "/", secret, 1, 200},
 	{"gone", "/", secret, 1, 200},
+	{"nocluster", "/", secret, 2, 200}, // makes no call, and neither does
+	{"nohosts", "/", secret, 2, 200},
 	{"broken", "/", secret, 1, 200},
 	{"nonsense", "/", secret, 1, 200},
 }
@@ -71,6 +74,7 @@ func running(t *testing.T) (envoy *envoyproc.Process, crowd func()) {
 		"broken":   says(t, 500, "no"),
 		"nonsense": says(t, 200, "no"),
 		"gone":     nobody(t),
+		"nohosts":  "",
 		"hanging": serve(t, func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			<-r.Context().Done()
@@ -89,7 +93,7 @@ func running(t *testing.T) (envoy *envoyproc.Process, crowd func()) {
 		"hanging":   asking("hanging", `, "timeout": "50ms"`),
 		"crowded":   asking("crowded", patient+`, "max_pending": 1`),
 	}
-	for _, name := range []string{"refusing", "broken", "nonsense", "gone"} {
+	for _, name := range []string{"refusing", "broken", "nonsense", "gone", "nohosts", "nocluster"} {
 		configurations[name] = asking(name, patient)
 	}
 	envoy = start(t, bootstrap(t, configurations, nil, engines))
