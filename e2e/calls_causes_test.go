@@ -80,8 +80,8 @@ var rlsCauses = []cause{
 	{"empty", sends(""), "malformed"},
 	{"garbage", sends("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), "malformed"},
 	{"text", sends("<html>captive portal</html>"), "malformed"},
-	{"no status", func(c *caller, call *wasmhost.Call) error {
-		return c.vm.AnswerGRPC(c.Context(), call.Token, c.message())
+	{"no code of the whole", func(c *caller, call *wasmhost.Call) error {
+		return c.vm.AnswerGRPC(c.Context(), call.Token, c.message(statusOf(rlsOK, 1))[2:])
 	}, "malformed"},
 	{"two statuses", func(c *caller, call *wasmhost.Call) error {
 		return c.vm.AnswerGRPC(c.Context(), call.Token, c.message(statusOf(rlsOK, 1), statusOf(rlsOK, 1)))

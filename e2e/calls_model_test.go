@@ -26,6 +26,7 @@ type model struct {
 // A modelled request waits for its call, which goes on when the client has left.
 type modelled struct {
 	exchange *wasmhost.Exchange
+	asked    time.Duration
 	scripted bool // the script was sent along
 	gone     bool
 }
@@ -38,7 +39,7 @@ func TestRandomInterleavings(t *testing.T) {
 	for i, configuration := range []func(string, string) string{sharedByRedis, sharedByRLS} {
 		seed := rand.Uint64()
 		m := &model{
-			caller: newCaller(t, configuration(`, "max_pending": 8`, `"on_global_error": "deny", "store": {"max_keys": 100000},`)),
+			caller: newCaller(t, configuration(`, "max_pending": 8, "timeout": "4s"`, `"on_global_error": "deny", "store": {"max_keys": 100000},`)),
 			random: rand.New(rand.NewPCG(seed, uint64(i))), now: time.Hour, most: 8, pending: map[uint32]*modelled{}, counts: map[string]int64{},
 		}
 		for step := 0; step < steps && !t.Failed(); step++ {
@@ -90,7 +91,7 @@ func (m *model) request() {
 		return
 	}
 	e := m.begin(key)
-	m.made(&modelled{exchange: e})
+	m.made(&modelled{exchange: e, asked: m.now})
 }
 
 // made notes the call that is new.
@@ -156,7 +157,12 @@ func (m *model) end(token uint32) {
 	if call.Cluster != "" && !r.scripted && m.random.IntN(4) == 0 {
 		r.scripted = true
 		m.answer(call, noScript)
-		if !r.gone {
+		switch {
+		case r.gone:
+		case m.now-r.asked > 4*time.Second-time.Millisecond:
+			m.counts["timeout"]++
+			m.check(r.exchange, 503, "local_rate_limit_error")
+		default:
 			m.made(r)
 		}
 		return

@@ -148,6 +148,29 @@ func TestRedisIsSentTheScriptOnce(t *testing.T) {
 	}
 }
 
+// TestTheScriptHasTheTimeThatIsLeft: a request that finds a Redis without the script
+// late must not wait for twice the timeout.
+func TestTheScriptHasTheTimeThatIsLeft(t *testing.T) {
+	for _, test := range []struct{ passed, left time.Duration }{
+		{0, 20 * time.Millisecond}, {300 * time.Microsecond, 19 * time.Millisecond}, {15 * time.Millisecond, 5 * time.Millisecond},
+		{19 * time.Millisecond, time.Millisecond}, {19*time.Millisecond + time.Microsecond, 0}, {20 * time.Millisecond, 0}, {time.Minute, 0},
+	} {
+		c := newCaller(t, sharedByRedis("", `"on_global_error": "deny",`))
+		e, call := c.paused("a")
+		c.host.SetNow(time.Hour + test.passed)
+		c.answer(call, noScript)
+		if calls := c.vm.Calls(); test.left > 0 {
+			if e.Over() || len(calls) != 1 || calls[0].Timeout != test.left {
+				t.Errorf("after %v: over %v, calls %+v, want one of %v", test.passed, e.Over(), calls, test.left)
+			}
+			c.counted("calls=2")
+			continue
+		}
+		c.check(e, 503, "local_rate_limit_error")
+		c.counted("calls=1 timeout=1")
+	}
+}
+
 // TestRedisTellsWhatIsCorrupt: a window that Redis found to make no sense begins
 // anew, which nobody would know if it were not counted with those of this proxy.
 func TestRedisTellsWhatIsCorrupt(t *testing.T) {

@@ -52,3 +52,27 @@ func (c *caller) reload(configuration func(string, string) string, name string) 
 	}
 	c.counted("calls=3")
 }
+
+// TestANewConfigurationForgetsTheShield: an operator who has emptied the engine, or
+// raised a limit of a service, must not wait for refusals that were remembered.
+func TestANewConfigurationForgetsTheShield(t *testing.T) {
+	for _, configuration := range []func(string, string) string{sharedByRedis, sharedByRLS} {
+		same := configuration("", `"namespace": "e2e",`)
+		c := newCaller(t, same)
+		_, call := c.paused("a")
+		c.answerAs(call, false)
+		c.check(c.begin("a"), 429, "local_rate_limited{two}")
+		c.counted("calls=1 shielded=1")
+		reloaded, err := c.vm.AddPlugin(c.Context(), wasmhost.Plugin{RootID: "e2e", Configuration: []byte(same)})
+		c.must(err)
+		e, err := reloaded.Begin(c.Context(), keyed("a"))
+		c.must(err)
+		if e.Over() || len(c.vm.Calls()) != 1 {
+			t.Fatalf("over %v, %+v, %d calls, want one", e.Over(), e.Response(), len(c.vm.Calls()))
+		}
+		c.answerAs(c.vm.Calls()[0], true)
+		c.check(e, 200, "")
+		c.check(c.begin("a"), 429, "local_rate_limited{two}") // of the old one, which goes on
+		c.counted("calls=1 shielded=1")
+	}
+}

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 
+	"github.com/weirproxy/weir/limiter"
 	"github.com/weirproxy/weir/limiter/global"
 	"github.com/weirproxy/weir/limiter/policy"
 )
@@ -14,17 +15,19 @@ type pending struct {
 	plugin     *plugin
 	stream     uint32
 	call       *policy.Call
-	withScript bool // Redis was sent the script, and must know it now
+	at         limiter.Instant // when the engine was asked
+	withScript bool            // Redis was sent the script, and must know it now
+	left       bool            // the client has gone, and nobody waits
 }
 
 // ask asks the engine what a verdict leaves to it, and pauses the request. If
 // that is not possible the request is concluded without the engine.
-func (p *plugin) ask(id uint32, call *policy.Call) action {
-	q := &pending{plugin: p, stream: id, call: call}
+func (p *plugin) ask(id uint32, at limiter.Instant, call *policy.Call) action {
+	q := &pending{plugin: p, stream: id, call: call, at: at}
 	if p.calls >= p.global.MaxPending {
 		return q.concludeNow(&p.metrics.global.overflow)
 	}
-	if err := q.send(); err != nil {
+	if err := q.send(uint32(p.global.Timeout.Milliseconds())); err != nil {
 		p.report(err)
 		return q.concludeNow(&p.metrics.global.unreachable)
 	}
@@ -33,9 +36,9 @@ func (p *plugin) ask(id uint32, call *policy.Call) action {
 
 // send makes the call, whose token it is found by again. A panic on the way is
 // an error like any other.
-func (q *pending) send() (err error) {
+func (q *pending) send(milliseconds uint32) (err error) {
 	defer recovered(&err)
-	g, milliseconds := q.plugin.global, uint32(q.plugin.global.Timeout.Milliseconds())
+	g := q.plugin.global
 	var token uint32
 	if g.Engine == policy.RLS {
 		q.plugin.message = global.AppendRLSRequest(q.plugin.message[:0], g, q.call.Asks)
@@ -76,9 +79,20 @@ func (q *pending) conclude(answers []policy.Answer) *policy.Verdict {
 	return q.plugin.evaluator.Conclude(at, q.call, answers)
 }
 
-// resume decides the paused request and lets it go on, or answers it.
-func (q *pending) resume(answers []policy.Answer) {
-	p, v := q.plugin, q.conclude(answers)
+// resume decides the request that waited.
+func (q *pending) resume(answers []policy.Answer) { q.carryOut(q.conclude(answers)) }
+
+// carryOut lets the paused request go on, or answers it.
+//
+// A verdict counts though the client has left: a refusal gives back what was
+// charged here, and the shield knows of it. Else who leaves each time would use up
+// local limits that he shares with others, and cost a call each time.
+func (q *pending) carryOut(v *policy.Verdict) {
+	p := q.plugin
+	if q.left {
+		p.count(v)
+		return
+	}
 	if err := setEffectiveContext(q.stream); err != nil {
 		p.report(err)
 		return
@@ -91,9 +105,12 @@ func (q *pending) resume(answers []policy.Answer) {
 	}
 }
 
-// failed goes on without the engine, and counts why.
+// failed goes on without the engine, and counts why if there is somebody to suffer
+// it.
 func (q *pending) failed(cause *metric) {
-	cause.add(1)
+	if !q.left {
+		cause.add(1)
+	}
 	q.resume(nil)
 }
 
@@ -133,16 +150,33 @@ func (q *pending) onReply(body []byte) {
 	switch {
 	case err == nil:
 		q.resume(answers)
-	case errors.Is(err, global.ErrNoScript) && !q.withScript:
-		q.withScript = true
-		if err := q.send(); err != nil {
-			q.plugin.report(err)
-			q.failed(&m.unreachable)
-		}
+	case errors.Is(err, global.ErrNoScript) && !q.withScript && !q.left:
+		q.sendScript()
 	case errors.Is(err, global.ErrRedis), errors.Is(err, global.ErrNoScript):
 		q.failed(&m.rejected)
 	default:
 		q.failed(&m.malformed)
+	}
+}
+
+// sendScript asks again with the script, for as long as the first call has left of
+// the time that both have.
+func (q *pending) sendScript() {
+	q.withScript = true
+	at, err := now()
+	if err != nil {
+		q.carryOut(q.plugin.evaluator.Abandon(q.call, err))
+		return
+	}
+	m := &q.plugin.metrics.global
+	left := (limiter.At(q.plugin.global.Timeout) - (at - q.at)) / 1000 // milliseconds, that a call takes
+	if left < 1 {
+		q.failed(&m.timeout)
+		return
+	}
+	if err := q.send(uint32(left)); err != nil {
+		q.plugin.report(err)
+		q.failed(&m.unreachable)
 	}
 }
 

@@ -75,8 +75,8 @@ func (c *contextMap) addPending(token uint32, q *pending) {
 	q.plugin.calls++
 }
 
-// takePending ends a call, and returns the request that is paused for it; nil if
-// there is none.
+// takePending ends a call, and returns the request that it was made for; nil if
+// there is no such call.
 func (c *contextMap) takePending(token uint32) *pending {
 	q := c.pending[token]
 	if q == nil {
@@ -84,15 +84,13 @@ func (c *contextMap) takePending(token uint32) *pending {
 	}
 	delete(c.pending, token)
 	q.plugin.calls--
-	if !c.paused[q.stream] {
-		return nil
-	}
+	q.left = !c.paused[q.stream]
 	delete(c.paused, q.stream)
 	return q
 }
 
 func (c *contextMap) delete(id uint32) {
-	delete(c.paused, id) // the call goes on, and counts, when the client has left
+	delete(c.paused, id) // the call goes on, and decides, when the client has left
 	if s := c.stream(id); s != nil {
 		delete(c.streams, id)
 		s.plugin.release(s)

@@ -18,7 +18,7 @@ func (p *plugin) onRequest(id uint32) action {
 	v := p.evaluator.Evaluate(at, &p.request)
 	if v.Call != nil {
 		p.count(v)
-		return p.ask(id, v.Call)
+		return p.ask(id, at, v.Call)
 	}
 	p.remember(id, v)
 	return p.answer(v)

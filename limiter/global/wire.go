@@ -34,9 +34,14 @@ func appendMessageField(b []byte, number int, message func([]byte) []byte) []byt
 
 var errWire = errors.New("not a protobuf message")
 
-// fields calls a function for each field of a message. Of a varint it gets the
-// value, of bytes these; fields of other types are skipped.
-func fields(b []byte, each func(number int, value uint64, bytes []byte) error) error {
+// varint and message are the tags of a field by its type. Who has another type is
+// another field, which is skipped, as one that is not known.
+func varint(number uint64) (tag uint64)  { return number<<3 | wireVarint }
+func message(number uint64) (tag uint64) { return number<<3 | wireBytes }
+
+// fields calls a function for each field of a message, by its tag. Of a varint it
+// gets the value, of bytes these; fields of other types are skipped.
+func fields(b []byte, each func(tag, value uint64, bytes []byte) error) error {
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)
 		if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
@@ -68,7 +73,7 @@ func fields(b []byte, each func(number int, value uint64, bytes []byte) error) e
 		}
 		b = b[n:]
 		if kind := tag & 7; kind == wireVarint || kind == wireBytes {
-			if err := each(int(tag>>3), value, bytes); err != nil {
+			if err := each(tag, value, bytes); err != nil {
 				return err
 			}
 		}

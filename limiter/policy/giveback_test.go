@@ -2,6 +2,7 @@ package policy
 
 import (
 	"testing"
+	"time"
 
 	"github.com/weirproxy/weir/limiter"
 )
@@ -45,7 +46,7 @@ func (e *Evaluator) charged(t *testing.T, key limiter.Fingerprint, want int64) {
 // TestAPanicAfterTheChargeGivesBack what the request was charged in this proxy,
 // to the local limits and to the share: it was not decided, and may be refused.
 func TestAPanicAfterTheChargeGivesBack(t *testing.T) {
-	refusal := []Answer{{Each: []limiter.Decision{{Limit: 6, RetryAfter: limiter.Never}}}}
+	refusal := []Answer{{Each: []limiter.Decision{{Limit: 6, RetryAfter: time.Microsecond}}}}
 	for name, test := range map[string]struct {
 		answers      []Answer
 		panics, lost int
@@ -74,7 +75,7 @@ func TestAPanicAfterTheChargeGivesBack(t *testing.T) {
 			}
 			e.charged(t, key, int64(test.lost))
 			for i := range 2 { // which the share is
-				if v := e.Conclude(0, e.Evaluate(0, r).Call, nil); v.Reply != nil {
+				if v := e.Conclude(1, e.Evaluate(1, r).Call, nil); v.Reply != nil { // when the engine would be asked again
 					t.Errorf("%s, on_error %s: request %d after it: %q", name, action, i, details(v))
 				}
 			}

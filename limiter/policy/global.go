@@ -97,16 +97,6 @@ type Call struct {
 	asked    []asked
 }
 
-// An Answer is what the engine says of one Ask.
-type Answer struct {
-	// Each has the decision of every limit; none if the engine knows of no limit.
-	Each []limiter.Decision
-
-	// Limits are those that the engine knows and the policy does not, for the
-	// headers. A name that they cannot hold, such as none, stands for the rule's.
-	Limits []NamedLimit
-}
-
 // String returns the key in hexadecimal digits. (The package for that brings fmt.)
 func (k GlobalKey) String() string {
 	const digits = "0123456789abcdef"

@@ -32,8 +32,11 @@ func (h headers) append(dst [][2]string, s *scratch, reports []report, admitted 
 			dst = append(dst, [2]string{"ratelimit", field})
 		}
 	}
-	if h.xRateLimit {
-		d := strictest(reports)
+	if !h.xRateLimit {
+		return dst
+	}
+	// What refuses may be a limit that only the engine knows, and then none of these binds.
+	if d := strictest(reports); d.Allowed == admitted {
 		dst = append(dst,
 			[2]string{"x-ratelimit-limit", s.number(d.Limit)},
 			[2]string{"x-ratelimit-remaining", s.number(d.Remaining)},
@@ -71,13 +74,21 @@ func limitField(s *scratch, reports []report, admitted bool) string {
 			}
 			b = append(append(append(b, '"'), r.quota.names[i]...), `";r=`...)
 			b = strconv.AppendInt(b, d.Remaining, 10)
-			if d.RetryAfter != limiter.Never {
+			if timed(d) {
 				b = strconv.AppendInt(append(b, ";t="...), reset(d), 10)
 			}
 		}
 	}
 	s.text = b
 	return s.since(mark)
+}
+
+// timed says whether there is a time to tell. A service may have told none.
+func timed(d limiter.Decision) bool {
+	if d.Allowed {
+		return d.ResetAfter > 0 || d.Remaining == d.Limit
+	}
+	return d.RetryAfter != limiter.Never
 }
 
 // reset is the number of seconds, rounded up, until the quota is whole; of a
@@ -114,7 +125,9 @@ func (q *quota) describe(limits []limiter.Limit) {
 		}
 		b = append(append(append(b, '"'), q.names[i]...), `";q=`...)
 		b = strconv.AppendInt(b, l.Capacity(), 10)
-		b = strconv.AppendInt(append(b, ";w="...), ceilSeconds(l.Window), 10)
+		if l.Window > 0 { // a service may have told none
+			b = strconv.AppendInt(append(b, ";w="...), ceilSeconds(l.Window), 10)
+		}
 	}
 	q.policy = string(b)
 }

@@ -10,19 +10,34 @@ import (
 
 // A shield remembers what the engine has refused, and until when: such a key is
 // refused without a call. The engine gives nothing back, and so keeps its word:
-// a key that it refused until some time is refused until then, whatever others
-// do. The time counts from when it was asked, so that the shield ends no later
-// than the refusal.
+// a cost that it refused until some time is refused until then, and so is every
+// higher one, whatever others do. The time counts from when it was asked, so that
+// the shield ends no later than the refusal.
 type shield struct{ slots []shielded } // none before the first refusal
 
-// A shielded key is one that the engine has refused.
+// A shielded key is one that the engine has refused. All its costs share a slot:
+// who chooses them must not push more keys out than who sends one.
 type shielded struct {
-	key       GlobalKey
-	rule      *Rule
+	key   GlobalKey
+	rule  *Rule
+	costs []refusedCost // in their order
+}
+
+// A refusedCost is a cost that a key was refused for.
+type refusedCost struct {
 	cost      int64
 	at, until limiter.Instant
 	answer    Answer
 }
+
+const (
+	// rememberedCosts are the costs of a key whose waits are known exactly.
+	rememberedCosts = 4
+
+	// neverLasts is how long a cost that never fits is refused without a call: then
+	// what remains for others is asked again.
+	neverLasts = time.Minute
+)
 
 // slot is where a key is remembered, in place of another with the same.
 func (s *shield) slot(key GlobalKey) *shielded {
@@ -34,32 +49,106 @@ func (s *shield) remember(at limiter.Instant, a *Ask, answer *Answer) {
 	if s.slots == nil {
 		s.slots = make([]shielded, rememberedKeys)
 	}
-	until := at
+	known := s.slot(a.Key)
+	if known.key != a.Key || known.rule != a.Rule {
+		*known = shielded{a.Key, a.Rule, known.costs[:0]}
+	}
+	known.costs = slices.DeleteFunc(known.costs, func(c refusedCost) bool { return c.cost == a.Cost || c.until <= at })
+	kept := *answer
+	kept.Each, kept.Limits = slices.Clone(answer.Each), slices.Clone(answer.Limits)
+	place := 0
+	for place < len(known.costs) && known.costs[place].cost < a.Cost {
+		place++
+	}
+	known.costs = slices.Insert(known.costs, place, refusedCost{a.Cost, at, at + limiter.At(lasts(a, answer)), kept})
+	known.costs = known.costs[:min(len(known.costs), rememberedCosts)] // the least refuse the most
+}
+
+// lasts is how long an answer refuses.
+func lasts(a *Ask, answer *Answer) time.Duration {
+	wait := answer.RetryAfter
+	if wait == limiter.Never {
+		wait = 0
+	}
 	for _, d := range answer.Each {
-		if !d.Allowed && d.RetryAfter != limiter.Never {
-			until = max(until, at+limiter.At(d.RetryAfter))
+		switch {
+		case d.Allowed:
+		case d.RetryAfter != limiter.Never:
+			wait = max(wait, d.RetryAfter)
+		case a.quota != nil:
+			wait = max(wait, neverLasts)
+		default:
+			wait = max(wait, d.ResetAfter)
 		}
 	}
 	if a.quota == nil { // a service tells the wait in seconds, counted from the last whole one
-		until -= limiter.At(time.Second)
+		wait -= time.Second
 	}
-	kept := Answer{Each: slices.Clone(answer.Each), Limits: slices.Clone(answer.Limits)}
-	*s.slot(a.Key) = shielded{a.Key, a.Rule, a.Cost, at, until, kept}
+	return wait
 }
+
+// holds says whether the refusal does, at a time.
+func (c *refusedCost) holds(now limiter.Instant) bool { return c.at <= now && now < c.until }
 
 // recall returns what the engine would say now: its latest refusal, with what is
 // left of the waits, if that is not over.
+//
+// The windows of a service end at one time for all costs. By Redis, a higher cost
+// waits longer: the engine is asked how long, unless who sends it has asked for
+// many others.
 func (s *shield) recall(now limiter.Instant, a *Ask) (*Answer, bool) {
 	if s.slots == nil {
 		return nil, false
 	}
 	known := s.slot(a.Key)
-	if known.key != a.Key || known.rule != a.Rule || known.cost != a.Cost || now < known.at || now >= known.until {
+	if known.key != a.Key || known.rule != a.Rule {
 		return nil, false
 	}
-	answer := &Answer{Limits: known.answer.Limits}
-	for _, d := range known.answer.Each {
-		answer.Each = append(answer.Each, later(d, time.Duration(now-known.at)*time.Microsecond))
+	var below *refusedCost
+	held := 0
+	for i := range known.costs {
+		c := &known.costs[i]
+		if !c.holds(now) {
+			continue
+		}
+		if held++; c.cost <= a.Cost {
+			below = c
+		}
+	}
+	if below == nil || below.cost < a.Cost && a.quota != nil && held < rememberedCosts {
+		return nil, false
+	}
+	answer := below.left(now)
+	if below.cost < a.Cost {
+		answer.raise(a.Cost)
 	}
 	return answer, true
+}
+
+// left is the answer with what is left of the waits.
+func (c *refusedCost) left(now limiter.Instant) *Answer {
+	passed := time.Duration(now-c.at) * time.Microsecond
+	answer := c.answer
+	answer.Each = nil
+	for _, d := range c.answer.Each {
+		answer.Each = append(answer.Each, later(d, passed))
+	}
+	if answer.RetryAfter != limiter.Never {
+		answer.RetryAfter = max(0, answer.RetryAfter-passed)
+	}
+	return &answer
+}
+
+// raise makes the answer one to a higher cost. How long that waits is not known, but
+// that it is admitted when the quota is whole, if it ever is: so nobody who waits
+// has waited too little.
+func (a *Answer) raise(cost int64) {
+	for i := range a.Each {
+		switch d := &a.Each[i]; {
+		case cost > d.Limit:
+			d.Allowed, d.RetryAfter = false, limiter.Never
+		case (!d.Allowed || cost > d.Remaining) && d.ResetAfter > 0:
+			d.Allowed, d.RetryAfter = false, d.ResetAfter
+		}
+	}
 }

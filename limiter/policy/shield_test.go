@@ -25,7 +25,7 @@ func TestTheShieldEndsWithTheRefusal(t *testing.T) {
 		if first.Reply == nil || first.Shielded {
 			t.Fatalf("%s: %+v, want a refusal by the engine", algorithm, first)
 		}
-		wait := limiter.At(e.shield.slot(e.policy.Global.key(e.keyOf(t, r))).answer.Each[0].RetryAfter)
+		wait := limiter.At(e.shield.slot(e.policy.Global.key(e.keyOf(t, r))).costs[0].answer.Each[0].RetryAfter)
 		calls := g.calls
 		for _, passed := range []limiter.Instant{0, 1, wait / 3, wait / 2, wait - second, wait - 1} {
 			v := g.decide(e, at+passed, r)
@@ -41,22 +41,6 @@ func TestTheShieldEndsWithTheRefusal(t *testing.T) {
 			t.Errorf("%s: %+v when the wait is over, with %d calls more", algorithm, v, g.calls-calls)
 		}
 	}
-}
-
-// TestTheShieldIsForOneKeyAndCost: what else the engine may admit it is asked.
-func TestTheShieldIsForOneKeyAndCost(t *testing.T) {
-	e, g := newEvaluator(t, withRedis(`"rules": [
-		{"name": "a", "match": {"path": {"exact": "/a"}}, "key": [{"header": "x-k"}], "cost": {"header": "x-c", "max": 9}, "global": {"limits": [{"requests": 3, "window": "10s"}]}},
-		{"name": "b", "match": {"path": {"exact": "/b"}}, "key": [{"header": "x-k"}], "global": {"limits": [{"requests": 3, "window": "10s"}]}}]`)), newEngine(t)
-	g.run(t, e, []globalStep{
-		{req: get("/a", "x-k", "v", "x-c", "2"), asks: 1}, {req: get("/a", "x-k", "v", "x-c", "2"), want: limited("a"), asks: 1},
-		{req: get("/a", "x-k", "v", "x-c", "2"), want: limited("a")},
-		{req: get("/a", "x-k", "v", "x-c", "1"), asks: 1},
-		{req: get("/a", "x-k", "w", "x-c", "2"), asks: 1}, {req: get("/b", "x-k", "v"), asks: 1},
-		{req: get("/a", "x-k", "v", "x-c", "2"), want: limited("a")},
-		{at: 1, req: get("/a", "x-k", "v", "x-c", "9"), want: limited("a"), asks: 1}, // for ever, which needs no shield
-		{at: 1, req: get("/a", "x-k", "v", "x-c", "9"), want: limited("a"), asks: 1},
-	})
 }
 
 // TestTheShieldRefusesTheWholeRequest: nothing is charged to any rule, and only
