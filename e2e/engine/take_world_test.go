@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -22,7 +21,6 @@ type world struct {
 	keys   []charge
 	draw   func(*rand.Rand, limiter.Algorithm) limiter.Limit
 	seen   coverage
-	least  map[time.Duration]int64 // Requests of the buckets with a window, at first
 
 	now, latest limiter.Instant
 	pipe        redis.Pipeliner
@@ -31,19 +29,11 @@ type world struct {
 	n           int
 }
 
-// A step is one call under way.
-type step struct {
-	call          call
-	want          reply
-	got           *redis.Cmd
-	before, after []*redis.StringCmd // dumps of its keys, which must not change
-}
-
 var algorithms = []limiter.Algorithm{limiter.SlidingLog, limiter.SlidingBuckets, limiter.TokenBucket, limiter.LeakyBucket}
 
 func newWorld(t *testing.T, s script, seed uint64, name string, draw func(*rand.Rand, limiter.Algorithm) limiter.Limit) *world {
 	r := rand.New(rand.NewPCG(seed, 77))
-	w := &world{t: t, r: r, core: newCore(t), script: s, draw: draw, seen: coverage{}, least: map[time.Duration]int64{}, pipe: s.Pipeline(), seed: seed}
+	w := &world{t: t, r: r, core: newCore(t), script: s, draw: draw, seen: coverage{}, pipe: s.Pipeline(), seed: seed}
 	w.now = limiter.Instant(r.Int64N(1 << 50))
 	for i := range 3 {
 		w.keys = append(w.keys, charge{name: fmt.Sprint(name, i), limits: w.limits()})
@@ -57,7 +47,6 @@ func (w *world) limits() (limits []limiter.Limit) {
 		l := w.draw(w.r, algorithms[w.r.IntN(len(algorithms))])
 		if _, err := limiter.NewLimits(append(limits, l)...); err == nil {
 			limits = append(limits, l)
-			w.least[l.Window] = min(l.Requests, cmp.Or(w.least[l.Window], l.Requests))
 		}
 	}
 	return limits
@@ -86,20 +75,11 @@ func (w *world) asked(i int) charge {
 	c.shadow = w.r.IntN(8) == 0
 	switch w.r.IntN(12) {
 	case 0:
-		c.record = !slices.ContainsFunc(c.limits, func(l limiter.Limit) bool { return !w.drains(l, c.cost) })
+		c.record = true
 	case 1:
 		c.peekOnly = true
 	}
 	return c
-}
-
-// drains says whether a bucket with so many units is empty again within 35 years,
-// at the least rate that is drawn for its window. Above 285 years the core holds
-// its wait to that, and so to a later time at each refusal; it then notes anew how
-// long it must keep the key, and drops what has left the other windows of it.
-func (w *world) drains(l limiter.Limit, units int64) bool {
-	bucket := l.Algorithm == limiter.TokenBucket || l.Algorithm == limiter.LeakyBucket
-	return !bucket || float64(units)*float64(l.Window.Microseconds()) < float64(w.least[l.Window])*(1<<50)
 }
 
 // cost is one unit, or anything up to one more than can ever fit.
@@ -175,8 +155,8 @@ func (w *world) promises(c call, refused reply) {
 }
 
 // change lowers or raises the limits of a key that was charged just now, and asks
-// for it at once. At another time the core would drop from a window, on a refusal,
-// what has left it: its table must note by how much the limit is used.
+// for it at once or at another time. No bucket is refilled more slowly than before:
+// the core may have forgotten the key by the old rate.
 func (w *world) change(c call, admitted reply) {
 	first := c.charges[0]
 	refused := slices.ContainsFunc(admitted.each[:len(first.limits)], func(d limiter.Decision) bool { return !d.Allowed })
@@ -187,8 +167,13 @@ func (w *world) change(c call, admitted reply) {
 	changed := slices.Clone(w.keys[i].limits)
 	for j, l := range changed {
 		other := w.draw(w.r, l.Algorithm)
-		l.Requests, l.Burst, l.Inclusive = other.Requests, other.Burst, other.Inclusive
-		if l.Validate() == nil && l.Requests >= w.least[l.Window] && w.drains(l, l.Capacity()) {
+		switch l.Algorithm {
+		case limiter.SlidingLog, limiter.SlidingBuckets:
+			l.Requests, l.Inclusive = other.Requests, other.Inclusive
+		default:
+			l.Requests, l.Burst = max(l.Requests, other.Requests), other.Capacity()
+		}
+		if l.Validate() == nil {
 			changed[j] = l
 		}
 	}
@@ -196,79 +181,8 @@ func (w *world) change(c call, admitted reply) {
 	w.seen["limits changed"]++
 	follow := w.asked(i)
 	follow.peekOnly = false
-	w.do(call{at: c.at, charges: []charge{follow}})
-}
-
-// do asks the core and queues the call for the script.
-func (w *world) do(c call) (want reply) {
-	w.t.Helper()
-	want = w.core.do(c)
-	st := step{call: c, want: want}
-	forward := w.now >= w.latest
-	traceless := c.peek || !want.admitted && forward
-	if traceless {
-		st.before = w.dumps(c)
+	if w.r.IntN(2) == 0 {
+		w.tick()
 	}
-	st.got = w.script.queue(w.pipe, c)
-	if traceless {
-		st.after = w.dumps(c)
-	}
-	w.count(c, want, forward, traceless)
-	w.latest = max(w.latest, w.now)
-	if w.pending = append(w.pending, st); len(w.pending) == 200 {
-		w.compare()
-	}
-	return want
-}
-
-func (w *world) dumps(c call) (dumps []*redis.StringCmd) {
-	for _, key := range c.keys() {
-		dumps = append(dumps, w.pipe.Dump(w.t.Context(), key))
-	}
-	return dumps
-}
-
-func (w *world) count(c call, want reply, forward, traceless bool) {
-	w.seen["steps"]++
-	w.seen.mark("admitted", want.admitted)
-	w.seen.mark("refused", !want.admitted)
-	w.seen.mark("peeked", c.peek)
-	w.seen.mark("back", !forward)
-	w.seen.mark("no trace", traceless)
-	for _, charge := range c.charges {
-		w.seen.mark("recorded", charge.record)
-		w.seen.mark("in shadow", charge.shadow)
-		w.seen.mark("peek only", charge.peekOnly)
-	}
-	w.seen.mark("never", slices.ContainsFunc(want.each, func(d limiter.Decision) bool { return d.RetryAfter == limiter.Never }))
-}
-
-// compare runs what is queued.
-func (w *world) compare() {
-	w.t.Helper()
-	// A key that is not there makes its dump an error, and with it all of Exec.
-	if _, err := w.pipe.Exec(w.t.Context()); err != nil && err != redis.Nil {
-		w.t.Fatal(err)
-	}
-	for _, st := range w.pending {
-		now, got := parse(w.t, st.got)
-		if now != *st.call.at || !equal(got, st.want) {
-			w.t.Fatalf("seed %d, call %d: %+v at %d\ngot %v, at %d\nwant %v", w.seed, w.n, st.call.charges, *st.call.at, got, now, st.want)
-		}
-		for i, before := range st.before {
-			if before.Val() != st.after[i].Val() {
-				w.t.Fatalf("seed %d, call %d: %+v at %d, %v: left a trace in %s", w.seed, w.n, st.call.charges, *st.call.at, got, st.call.keys()[i])
-			}
-		}
-		w.n++
-	}
-	w.pending = w.pending[:0]
-}
-
-// clear deletes the world's keys.
-func (w *world) clear() {
-	w.t.Helper()
-	if err := w.script.FlushDB(w.t.Context()).Err(); err != nil {
-		w.t.Fatal(err)
-	}
+	w.do(call{at: at(w.now), charges: []charge{follow}})
 }

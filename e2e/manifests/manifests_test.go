@@ -72,7 +72,7 @@ func TestWeirValidate(t *testing.T) {
 
 // TestEnvoyValidates lets Envoy check its own files, as a user would.
 func TestEnvoyValidates(t *testing.T) {
-	for _, file := range []string{"envoy.yaml", "native.yaml", "global-redis.yaml", "global-rls.yaml", "dynamic/envoy.yaml"} {
+	for _, file := range []string{"envoy.yaml", "native.yaml", "global-redis.yaml", "global-redis-cluster.yaml", "global-rls.yaml", "dynamic/envoy.yaml"} {
 		t.Run(file, func(t *testing.T) {
 			config, err := os.ReadFile(filepath.Join(folder, file))
 			if err != nil {
