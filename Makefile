@@ -19,7 +19,7 @@ VERSION           ?= $(shell git describe --tags --dirty 2>/dev/null)
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 PACK = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) build/weir image build --sbom --provenance --version='$(VERSION)' --revision='$(REVISION)'
 
-.PHONY: help build tool image image-check run demo test test-istio check vuln fuzz soak flood bench pgo bench-peers bench-envoy bench-replay floors compat compat-table envoy clean
+.PHONY: help build tool image image-check run run-global demo demo-global test test-istio check vuln fuzz soak flood bench pgo bench-peers bench-envoy bench-global bench-replay floors compat compat-table envoy clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
