@@ -105,12 +105,14 @@ func (q *pending) carryOut(v *policy.Verdict) {
 	}
 }
 
-// failed goes on without the engine, and counts why if there is somebody to suffer
-// it.
+// failed goes on without the engine, and counts why. If the client has left there is
+// nobody to suffer it, and nothing to decide.
 func (q *pending) failed(cause *metric) {
-	if !q.left {
-		cause.add(1)
+	if q.left {
+		q.carryOut(q.plugin.evaluator.Withdraw(q.call))
+		return
 	}
+	cause.add(1)
 	q.resume(nil)
 }
 

@@ -5,7 +5,26 @@ package policy
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/weirproxy/weir/limiter"
 )
+
+// TestTheShieldDoesNotAllocate: what is refused without a call costs no memory.
+func TestTheShieldDoesNotAllocate(t *testing.T) {
+	e := newEvaluator(t, shared(1, ""))
+	var r Request = get("/", "x-k", "v")
+	each := []limiter.Decision{{Limit: 1, RetryAfter: time.Hour, ResetAfter: time.Hour}}
+	e.Conclude(0, e.Evaluate(0, r).Call, []Answer{{Each: each}})
+	now := second
+	if n := testing.AllocsPerRun(1000, func() {
+		if now++; !e.Evaluate(now, r).Shielded {
+			t.Fatal("the shield is gone")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
 
 // TestEvaluateDoesNotAllocate is of requests that pass, and of some that are
 // refused. (The race detector makes a sync.Pool forget.)

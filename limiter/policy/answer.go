@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type Answer struct {
 	// is not known either.
 	Refused    bool
 	RetryAfter time.Duration
+
+	known *quota // of Limits, once it has been made
 }
 
 // answered says whether there is an answer to every ask, about all its limits.
@@ -64,7 +67,7 @@ func (e *Evaluator) weighAnswer(a *Ask, answer *Answer, by *refusal) bool {
 	case len(answer.Each) == 0:
 		return true
 	}
-	q := a.quota
+	q := cmp.Or(a.quota, answer.known)
 	if q == nil {
 		q = answer.quota(a.Rule)
 	}

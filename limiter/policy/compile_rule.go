@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/weirproxy/weir/limiter"
 	"github.com/weirproxy/weir/limiter/internal/brief"
 )
@@ -49,7 +51,10 @@ func (d *decoder) overrides(n node, r *Rule, replicas int64) {
 		var keyNode, limits node
 		o, before := &override{}, len(d.problems)
 		d.object(n, fields{
-			"key":       func(n node) { keyNode = n; d.items(n, func(n node) { parts = append(parts, d.someText(n)) }) },
+			"key": func(n node) {
+				keyNode = hideParts(n, r.key)
+				d.items(keyNode, func(n node) { parts = append(parts, d.someText(n)) })
+			},
 			"limits":    func(n node) { limits = n },
 			"unlimited": func(n node) { o.unlimited = d.bool(n) },
 			"block":     func(n node) { o.block = d.bool(n) },
@@ -69,6 +74,17 @@ func (d *decoder) overrides(n node, r *Rule, replicas int64) {
 			d.addOverride(keyNode, r, parts, o)
 		}
 	})
+}
+
+// hideParts marks the values of an override's key, unless it is known that no part
+// of the key is a credential.
+func hideParts(n node, key []part) node {
+	n.secret = len(key) == 0 || slices.ContainsFunc(key, func(p part) bool { return p.kind == 0 || p.isSecret() })
+	n.items = slices.Clone(n.items)
+	for i := range n.items {
+		n.items[i].secret = n.secret
+	}
+	return n
 }
 
 func (d *decoder) addOverride(n node, r *Rule, parts []string, o *override) {

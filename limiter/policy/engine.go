@@ -67,11 +67,11 @@ func (e *Evaluator) shielded(now limiter.Instant) *Verdict {
 		return nil
 	}
 	by, admitted := refusal{policies: e.policies[:0]}, true
-	e.reports = e.reports[:0]
+	e.reports, e.shield.told = e.reports[:0], e.shield.told[:0]
 	for i := range e.asks {
 		a := &e.asks[i]
 		if answer, ok := e.shield.recall(now, a); ok && !a.Shadow {
-			admitted = e.weighAnswer(a, answer, &by) && admitted
+			admitted = e.weighAnswer(a, &answer, &by) && admitted
 		}
 	}
 	if admitted {

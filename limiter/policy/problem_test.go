@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,19 @@ func TestSyntaxError(t *testing.T) {
 		var problems Problems
 		if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Path != "" {
 			t.Errorf("Compile(%q) = %v, want one problem of the whole", text, err)
+		}
+	}
+}
+
+// TestOverridesOfACredentialAreNotQuoted by the errors of a configuration, which the
+// proxy logs.
+func TestOverridesOfACredentialAreNotQuoted(t *testing.T) {
+	for _, part := range []string{`"header": "x-api-key"`, `"bearer_token": true`, `"cookie": "sid"`, `"heade": "x"`} {
+		for _, key := range []string{`"4711s3cret"`, `[4711]`, `["a", 4711]`} {
+			_, err := Compile([]byte(`{"rules": [{"name": "a", "key": [{`+part+`}], "overrides": [{"key": `+key+`, "block": true}], "limits": [{"requests": 1, "window": "1s"}]}]}`), "r")
+			if err == nil || strings.Contains(err.Error(), "4711") {
+				t.Errorf("%s, %s: %v", part, key, err)
+			}
 		}
 	}
 }

@@ -13,7 +13,10 @@ import (
 // a cost that it refused until some time is refused until then, and so is every
 // higher one, whatever others do. The time counts from when it was asked, so that
 // the shield ends no later than the refusal.
-type shield struct{ slots []shielded } // none before the first refusal
+type shield struct {
+	slots []shielded         // none before the first refusal
+	told  []limiter.Decision // memory for what is recalled for one request
+}
 
 // A shielded key is one that the engine has refused. All its costs share a slot:
 // who chooses them must not push more keys out than who sends one.
@@ -56,6 +59,9 @@ func (s *shield) remember(at limiter.Instant, a *Ask, answer *Answer) {
 	known.costs = slices.DeleteFunc(known.costs, func(c refusedCost) bool { return c.cost == a.Cost || c.until <= at })
 	kept := *answer
 	kept.Each, kept.Limits = slices.Clone(answer.Each), slices.Clone(answer.Limits)
+	if a.quota == nil {
+		kept.known = kept.quota(a.Rule)
+	}
 	place := 0
 	for place < len(known.costs) && known.costs[place].cost < a.Cost {
 		place++
@@ -96,13 +102,13 @@ func (c *refusedCost) holds(now limiter.Instant) bool { return c.at <= now && no
 // The windows of a service end at one time for all costs. By Redis, a higher cost
 // waits longer: the engine is asked how long, unless who sends it has asked for
 // many others.
-func (s *shield) recall(now limiter.Instant, a *Ask) (*Answer, bool) {
+func (s *shield) recall(now limiter.Instant, a *Ask) (answer Answer, ok bool) {
 	if s.slots == nil {
-		return nil, false
+		return answer, false
 	}
 	known := s.slot(a.Key)
 	if known.key != a.Key || known.rule != a.Rule {
-		return nil, false
+		return answer, false
 	}
 	var below *refusedCost
 	held := 0
@@ -116,27 +122,30 @@ func (s *shield) recall(now limiter.Instant, a *Ask) (*Answer, bool) {
 		}
 	}
 	if below == nil || below.cost < a.Cost && a.quota != nil && held < rememberedCosts {
-		return nil, false
+		return answer, false
 	}
-	answer := below.left(now)
+	answer = s.left(now, below)
 	if below.cost < a.Cost {
 		answer.raise(a.Cost)
 	}
 	return answer, true
 }
 
-// left is the answer with what is left of the waits.
-func (c *refusedCost) left(now limiter.Instant) *Answer {
+// left is the answer of a refusal with what is left of the waits, valid until the
+// next request. A limit whose wait is over refuses no more: another does.
+func (s *shield) left(now limiter.Instant, c *refusedCost) Answer {
 	passed := time.Duration(now-c.at) * time.Microsecond
-	answer := c.answer
-	answer.Each = nil
+	answer, mark := c.answer, len(s.told)
 	for _, d := range c.answer.Each {
-		answer.Each = append(answer.Each, later(d, passed))
+		d = later(d, passed)
+		d.Allowed = d.Allowed || d.RetryAfter == 0
+		s.told = append(s.told, d)
 	}
+	answer.Each = s.told[mark:]
 	if answer.RetryAfter != limiter.Never {
 		answer.RetryAfter = max(0, answer.RetryAfter-passed)
 	}
-	return &answer
+	return answer
 }
 
 // raise makes the answer one to a higher cost. How long that waits is not known, but

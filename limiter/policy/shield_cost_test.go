@@ -71,7 +71,7 @@ func TestAHigherCostIsToldAWaitThatIsEnough(t *testing.T) {
 		10: {limiter.Never, time.Minute, 0, limiter.Never}, 20: {limiter.Never, time.Minute, 0, limiter.Never}, 21: {limiter.Never, limiter.Never, limiter.Never, limiter.Never},
 	} {
 		c := refusedCost{cost: 1, until: second, answer: answer}
-		raised := c.left(0)
+		raised := new(shield).left(0, &c)
 		raised.raise(cost)
 		for i, d := range raised.Each {
 			if d.RetryAfter != want[i] || d.Allowed != (want[i] == 0) {

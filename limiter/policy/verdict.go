@@ -162,6 +162,14 @@ func (e *Evaluator) Abandon(c *Call, err error) *Verdict {
 	return e.abandon(c.at, err)
 }
 
+// Withdraw gives back what a request was charged that nobody waits for any more,
+// and of which the engine has said nothing: it is neither served nor refused.
+func (e *Evaluator) Withdraw(c *Call) *Verdict {
+	e.recorded = c.charges
+	lost, err := e.giveBack(c.at)
+	return e.say(Verdict{Result: limiter.Result{Lost: lost}, Err: err})
+}
+
 // abandon answers a request that could not be decided, though it may have been
 // charged already.
 func (e *Evaluator) abandon(now limiter.Instant, err error) *Verdict {
