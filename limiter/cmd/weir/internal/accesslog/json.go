@@ -34,7 +34,7 @@ func (p *parser) parseJSON(b *block, at, size int, r *record) fault {
 			return fault{why: twice, at: int(name.at), size: int(name.size)}
 		}
 		n.line = p.json.lines
-		request = request || n.meaning.kind.ofRequest()
+		request = request || n.given || n.meaning.kind.ofRequest()
 		p.json.note(b, n, value, at, &best)
 		if s.take('}') {
 			break

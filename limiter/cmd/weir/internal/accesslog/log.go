@@ -58,7 +58,7 @@ func (l *Log) read() {
 	s := l.queue[0]
 	if s.held.block != nil {
 		if !l.order.add(s.held, s.reached) {
-			s.beyond(s.held.time, s.held.block.records[s.held.index].line, l.order.disorder)
+			s.beyond(s.held.time, s.held.block.records[s.held.index].line, l.order.disorder, l.any && s.held.time < l.latest)
 		}
 		s.held.block = nil
 	}

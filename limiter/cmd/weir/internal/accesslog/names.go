@@ -12,6 +12,7 @@ type jsonName struct {
 	what    id
 	rank    uint8 // of several fields of one meaning the lowest counts
 	line    int64 // the last line that has it
+	given   bool  // a user says what it is, and so that it is of a request
 }
 
 // jsonAliases are the names of request parts in JSON logs, for each the one
@@ -78,7 +79,7 @@ func newJSONNames(words *vocabulary, fields map[string]string) (*jsonNames, erro
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", name, err)
 		}
-		n.names[name] = &jsonName{text: name, meaning: m}
+		n.names[name] = &jsonName{text: name, meaning: m, given: m.kind > seconds}
 	}
 	return n, nil
 }

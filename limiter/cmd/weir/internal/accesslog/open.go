@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -35,8 +36,11 @@ type Options struct {
 // compressed by gzip or zstd. The error names a file that is not there, or
 // shows what is expected if the format cannot be detected.
 func Open(files []string, stdin io.Reader, o Options) (l *Log, err error) {
-	if o.Disorder < 0 || o.TrustedHops < 0 {
-		return nil, errors.New("disorder and trusted hops must not be negative")
+	switch {
+	case o.Disorder < 0:
+		return nil, fmt.Errorf("disorder %q: want 0s or more", o.Disorder)
+	case o.TrustedHops < 0:
+		return nil, fmt.Errorf("trusted hops %d: want 0 or more", o.TrustedHops)
 	}
 	l = &Log{parser: &parser{}, blocks: &blocks{}, order: newOrder(o.Disorder.Microseconds()), maxBytes: maxWaitingBytes, maxRecords: maxWaitingRecords}
 	defer func() {
@@ -56,6 +60,11 @@ func Open(files []string, stdin io.Reader, o Options) (l *Log, err error) {
 		src, err := newSource(name, stdin)
 		if err != nil {
 			return l, err
+		}
+		for _, s := range l.streams {
+			if src.again() && os.SameFile(src.info, s.info) {
+				return l, fmt.Errorf("%s: it is given twice, first as %q", name, s.name)
+			}
 		}
 		l.streams = append(l.streams, &stream{source: *src, index: int32(i), parser: l.parser, blocks: l.blocks, far: far})
 	}

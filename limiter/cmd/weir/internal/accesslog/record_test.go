@@ -35,6 +35,8 @@ func TestHeadersAndProperties(t *testing.T) {
 		{"json", `{"when":1,"user":7,"ua":"curl","path":"alice","h":"a","route":"default"}`,
 			map[string]string{"when": "time", "user": "header:X-User-ID", "ua": "header:user-agent", "h": "host", "route": "property:xds.route_name", "path": "ignore"},
 			"x-user-id=7 user-agent=curl x-forwarded-for= :authority=a xds.route_name=default connection.uri_san_peer_certificate= source.address= request.headers.x-user-id=7 "},
+		{"json", `{"time":1,"user":"alice"}`, map[string]string{"user": "header:x-user-id"}, // a field that a user names makes it a request
+			"x-user-id=alice user-agent= x-forwarded-for= :authority= xds.route_name= connection.uri_san_peer_certificate= source.address= request.headers.x-user-id=alice "},
 	} {
 		r := must[*Record](t)(openText(t, test.line, Options{Format: format(t, test.format), Fields: test.fields}).Next())
 		if got := asked(r); got != test.want {

@@ -17,6 +17,7 @@ type source struct {
 	name  string
 	stdin io.Reader // if that is what it is
 	size  int64     // of the file in bytes; -1 if it is not known
+	info  os.FileInfo
 	file  *os.File
 
 	reader io.Reader // of the lines; nil if it is not open
@@ -40,7 +41,7 @@ func newSource(name string, stdin io.Reader) (*source, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory, not a log", name)
 	}
-	if info.Mode().IsRegular() {
+	if s.info = info; info.Mode().IsRegular() {
 		s.size = info.Size()
 	}
 	return s, nil

@@ -170,7 +170,7 @@ func TestOpenErrors(t *testing.T) {
 		{[]string{"-", "-"}, Options{}, "standard input can be read once only"},
 		{[]string{short}, Options{}, short + ": cut off: its compressed data ends too soon: unexpected EOF"},
 		{[]string{"-"}, Options{}, "the log is empty: no line in -"},
-		{[]string{"-"}, Options{Disorder: -1}, "disorder and trusted hops must not be negative"},
+		{[]string{"-"}, Options{Disorder: -1}, `disorder "-1ns": want 0s or more`},
 		{[]string{"-"}, Options{Format: format(t, "json"), Fields: map[string]string{"u": "headr:x"}}, `field "u": "headr:x" is none of header:NAME, response:NAME, property:NAME, time, end_time, duration (in ms), seconds, method, path, host, client, status and ignore`},
 		{[]string{"-"}, Options{Format: format(t, "envoy"), Fields: map[string]string{"u": "host"}}, "only the fields of JSON logs have names: a text format says by itself what its fields are"},
 	} {

@@ -30,6 +30,7 @@ type leap struct {
 	ahead  int64 // lines from the leap to the first that is behind it
 	behind int64 // lines that are
 	by     int64 // how far the first of them is
+	late   bool  // some of them is decided late
 }
 
 // spans says whether a time is one that the leap has left out, so that a line of
@@ -44,8 +45,10 @@ func (s *stream) leap(line, to int64) {
 	s.leaps = append(s.leaps, leap{line: line, from: s.reached, to: to})
 }
 
-// beyond notes a record that came too late to be put in order.
-func (s *stream) beyond(time, line, disorder int64) {
+// beyond notes a record that came too late to be put in order. If none of those
+// behind a leap is decided late, since nothing later was before, no harm is done:
+// so are requests that have taken long, where a log goes on after a pause.
+func (s *stream) beyond(time, line, disorder int64, late bool) {
 	if s.stray != nil {
 		return
 	}
@@ -58,7 +61,8 @@ func (s *stream) beyond(time, line, disorder int64) {
 		*l = s.leaps[i]
 		l.ahead, l.by = line-l.line, l.to-time
 	}
-	if l.behind++; l.behind == manyBehind {
+	l.late = l.late || late
+	if l.behind++; l.behind >= manyBehind && l.late {
 		s.stray = &Stray{File: s.name, Line: l.line, Lines: l.ahead, Ahead: microseconds(l.by)}
 	}
 }

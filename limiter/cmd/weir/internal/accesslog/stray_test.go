@@ -34,6 +34,7 @@ func TestStray(t *testing.T) {
 		{"the later half first, with a gap before its end", clocked([2]int{500, 600}, [2]int{900, 903}, [2]int{0, 400}), "late 400"},
 		{"the clock is set back", clocked([2]int{night, night + 100}, [2]int{0, 500}), "late 500"},
 		{"the middle last, after a gap", clocked([2]int{0, 100}, [2]int{900, 1000}, [2]int{200, 300}), "late 100"},
+		{"slow requests behind a quick one, after a pause", clocked([2]int{0, 100}, [2]int{200, 201}, [2]int{150, 165}, [2]int{201, 300}, [2]int{250, 251}), "late 1"},
 		{"a slow request among few", clocked([2]int{0, 1}, [2]int{600, 601}, [2]int{1200, 1201}, [2]int{300, 301}, [2]int{1800, 1801}), "late 1"},
 	} {
 		l := openText(t, test.log, Options{Disorder: 10 * time.Second})

@@ -14,9 +14,14 @@ import (
 // An Engine answers the calls of one policy.
 type Engine struct{ table *limiter.Table }
 
-// New returns an engine for a policy, of the size of its store.
+// maxKeys is how many keys an engine has room for at least: it is not held to
+// store.max_keys, which is about the memory of a proxy.
+const maxKeys = 1 << 20
+
+// New returns an engine for a policy.
 func New(p *policy.Policy) (*Engine, error) {
 	options := p.TableOptions(limiter.NewSeed())
+	options.MaxKeys = max(options.MaxKeys, maxKeys)
 	options.DenyWhenFull = false
 	table, err := limiter.NewTable(limiter.NewMemory(limiter.Shards(options.MaxKeys)), options)
 	return &Engine{table}, err

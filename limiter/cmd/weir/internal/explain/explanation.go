@@ -134,7 +134,12 @@ func newRule(r policy.RuleExplanation) Rule {
 	for _, l := range r.Global {
 		x.Global = append(x.Global, limitText(l))
 	}
-	x.Descriptor = r.Descriptor
+	for _, e := range r.Descriptor {
+		if policy.IsCredential(e[0]) && !strings.HasPrefix(e[1], "#") { // what the service is sent hashed is
+			e[1] = hidden(e[1])
+		}
+		x.Descriptor = append(x.Descriptor, e)
+	}
 	return x
 }
 

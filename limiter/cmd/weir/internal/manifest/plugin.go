@@ -38,11 +38,11 @@ func (f *finder) judge(in *scope) {
 // walk looks for plugins in a document.
 func (f *finder) walk(root *node, nested int) {
 	w := walker{f, map[*node]bool{}, map[*node]bool{}, nested}
-	top, before := &scope{}, f.count()
+	top, before, told := &scope{}, f.count(), len(f.file.Findings)
 	w.node(root, top)
 	f.judge(top)
 	found := f.count() > before
-	f.repeats(root, found)
+	f.repeats(root, found, told)
 	if found && root.member("kind") == nil {
 		f.merges(root)
 	}

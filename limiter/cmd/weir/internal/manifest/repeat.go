@@ -16,13 +16,13 @@ type repeat struct {
 // Kubernetes take the last, where they take any, and people may read the first.
 // The document is Weir's if a configuration was found in it, or may be hidden.
 // Where something else is wrong with the key, that has been told.
-func (f *finder) repeats(root *node, found bool) {
+func (f *finder) repeats(root *node, found bool, before int) {
 	list := repeatsOf(root, f.chart.text)
 	if len(list) == 0 || !found && !mayBeWeirs(root) {
 		return
 	}
 	told := map[Position]bool{}
-	for _, g := range f.file.Findings {
+	for _, g := range f.file.Findings[before:] {
 		told[g.Position] = true
 	}
 	for _, r := range list {

@@ -17,7 +17,7 @@ import (
 // it refuses no more, if all requests weigh the same.
 func (r *rule) accuracy(l limiter.Limit, of string) report.Accuracy {
 	switch {
-	case r.isScaled() || r.isCrowded() || r.clients.uneven && of == "requests":
+	case r.isScaled() || r.isCrowded() || r.clients.dear, r.clients.uneven && of == "requests":
 		return report.Estimate
 	case l.Algorithm == limiter.SlidingCounter:
 		return report.Estimate
@@ -69,6 +69,8 @@ func (r *rule) suggestionNotes() (notes []report.SuggestionNote) {
 		add("", "One client in %d was followed: all of this is estimated.", r.clients.weight())
 	case r.isCrowded():
 		add("", "The table was too small for all clients: what is suggested is for one with room.")
+	case r.clients.dear:
+		add("", "Some requests cost more than %d, and count as more than any limit: all of this is estimated, if anything is suggested.", maxCost)
 	case r.clients.uneven:
 		add("", "Requests cost differently: the limits for shares of requests are estimated.")
 	}

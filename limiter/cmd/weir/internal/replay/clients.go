@@ -23,6 +23,7 @@ type clients struct {
 	servers int                 // of all clients
 	cost    int64               // of the first request; 0 before it
 	uneven  bool                // some requests cost more than others
+	dear    bool                // some cost more than levels are told for
 }
 
 // A client is one key. Most rules have one limit, whose levels are beside the
@@ -111,7 +112,7 @@ func (c *clients) level(who *client, at limiter.Instant, cost int64) {
 	if c.cost == 0 {
 		c.cost = cost
 	}
-	c.uneven = c.uneven || cost != c.cost
+	c.uneven, c.dear = c.uneven || cost != c.cost, c.dear || cost > maxCost
 	who.leveled = true
 	for i := range c.limits {
 		w, l := &c.limits[i], who.levels(i)

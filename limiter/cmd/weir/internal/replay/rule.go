@@ -43,6 +43,12 @@ func newRule(r *policy.Rule, replicas int64, said ruleSettings, g *policy.Global
 // noteGlobal takes note of what the global engine said, where the rule has no
 // limits of its own.
 func (r *rule) noteGlobal(at limiter.Instant, c *limiter.Charge, resolution time.Duration) {
+	if c.Evicted {
+		r.evicted++
+	}
+	if c.Full {
+		r.outcomes[policy.Full]++
+	}
 	if c.Limits == nil || len(r.Limits()) > 0 {
 		return
 	}
