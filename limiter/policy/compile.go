@@ -44,7 +44,7 @@ func (d *decoder) policy(n node, namespace string) *Policy {
 		OnError:   Allow, OnGlobalError: Local,
 		reply:    reply{status: 429, grpcStatus: grpcResourceExhausted, body: textBody},
 		headers:  headers{retryAfter: true},
-		replicas: 1,
+		Replicas: 1,
 	}
 	var rules, onGlobalError node
 	d.object(n, fields{
@@ -60,7 +60,7 @@ func (d *decoder) policy(n node, namespace string) *Policy {
 		"on_error":  func(n node) { p.OnError = d.action(n) },
 		"store":     func(n node) { d.store(n, &p.Store) },
 		"namespace": func(n node) { p.Namespace = d.namespace(n) },
-		"replicas":  func(n node) { p.replicas = d.integer(n, 1, maxReplicas) },
+		"replicas":  func(n node) { p.Replicas = d.integer(n, 1, maxReplicas) },
 	}, "rules")
 	if onGlobalError.kind != 0 && p.Global == nil {
 		d.problem(onGlobalError.path, `there is no engine that could fail: the configuration has no "global"`)

@@ -128,7 +128,7 @@ func (d *decoder) globalRule(n node, r *Rule, p *Policy) {
 	r.global = g
 	switch p.Global.Engine {
 	case Redis:
-		d.object(n, fields{"limits": func(n node) { g.limits, g.share = d.globalQuota(n, r, p.replicas) }}, "limits")
+		d.object(n, fields{"limits": func(n node) { g.limits, g.share = d.globalQuota(n, r, p.Replicas) }}, "limits")
 	case RLS:
 		g.descriptor = defaultDescriptor(r)
 		d.object(n, fields{"descriptor": func(n node) {

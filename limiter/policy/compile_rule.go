@@ -27,7 +27,7 @@ func (d *decoder) rule(n node, p *Policy) *Rule {
 	}, "name", "key")
 	switch {
 	case limits.kind != 0:
-		r.limits = d.quota(limits, r.Name, p.replicas)
+		r.limits = d.quota(limits, r.Name, p.Replicas)
 	case n.kind == '{' && global.kind == 0:
 		d.problem(n.path, `the field "limits" is missing`)
 	}
@@ -38,7 +38,7 @@ func (d *decoder) rule(n node, p *Policy) *Rule {
 		d.problem(charge.path, "a global rule is charged with the request")
 	}
 	if overrides.kind != 0 {
-		d.overrides(overrides, r, p.replicas)
+		d.overrides(overrides, r, p.Replicas)
 	}
 	return r
 }

@@ -13,7 +13,7 @@ func describe(p *Policy) string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
 	add("%s, %d keys, full %s, error %s, reply %d/%d %q %q %v, headers %v, %d replicas", p.Namespace, p.Store.MaxKeys, p.Store.OnFull, p.OnError,
-		p.reply.status, p.reply.grpcStatus, p.reply.contentType, p.reply.body, p.reply.headers, p.headers, p.replicas)
+		p.reply.status, p.reply.grpcStatus, p.reply.contentType, p.reply.body, p.reply.headers, p.headers, p.Replicas)
 	if g := p.Global; g != nil {
 		add("%s at %s within %v, %d pending, domain %q, dialect %q as %q with %q, secret %v, error %s", g.Engine, g.Cluster, g.Timeout, g.MaxPending,
 			g.Domain, g.Dialect, g.Authority, g.Token, g.seed != limiter.Seed{}, p.OnGlobalError)

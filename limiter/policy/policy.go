@@ -25,10 +25,12 @@ type Policy struct {
 	// Allow or Deny.
 	OnGlobalError Action
 
-	exempt   []match // a request that one of them matches is not limited
-	reply    reply
-	headers  headers
-	replicas int64 // by which every limit is divided
+	// Replicas is what the limits of each proxy are divided by, 1 or more.
+	Replicas int64
+
+	exempt  []match // a request that one of them matches is not limited
+	reply   reply
+	headers headers
 }
 
 // An Action is what to do with a request that the limits do not answer for.

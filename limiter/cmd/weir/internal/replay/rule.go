@@ -24,8 +24,8 @@ type rule struct {
 }
 
 // newRule returns a rule with what its configuration says besides.
-func newRule(r *policy.Rule, replicas int64, said ruleSettings, g *policy.Global) *rule {
-	x := &rule{Rule: r, limits: r.Limits(), top: newTop(), replicas: replicas, service: said.asksService(g)}
+func newRule(r *policy.Rule, said ruleSettings, p *policy.Policy) *rule {
+	x := &rule{Rule: r, limits: r.Limits(), top: newTop(), replicas: p.Replicas, service: said.asksService(p.Global)}
 	if len(x.limits) == 0 {
 		x.limits = r.GlobalLimits()
 	}

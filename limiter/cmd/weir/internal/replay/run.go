@@ -15,7 +15,6 @@ import (
 type Run struct {
 	name       string
 	config     string
-	replicas   int64 // by which the local limits are divided
 	resolution time.Duration
 	policy     *policy.Policy
 	evaluator  *policy.Evaluator
@@ -46,11 +45,11 @@ func NewRun(name string, config []byte, resolution time.Duration) (*Run, error) 
 		return nil, err
 	}
 	r := &Run{
-		name: name, config: redact(config), replicas: said.replicas(), resolution: resolution,
+		name: name, config: redact(config), resolution: resolution,
 		policy: p, table: table, evaluator: policy.NewEvaluator(p, table),
 	}
 	for i, x := range p.Rules {
-		r.rules = append(r.rules, newRule(x, r.replicas, said.rule(i), p.Global))
+		r.rules = append(r.rules, newRule(x, said.rule(i), p))
 	}
 	if p.Global != nil {
 		r.evaluator.Unshield()
@@ -160,8 +159,8 @@ func (r *Run) Report() report.Run {
 		Admitted: r.admitted, Refused: r.refused, Errors: r.errors, Unmatched: r.unmatched,
 		Timeline: r.timeline.report(),
 	}
-	if r.replicas > 1 {
-		x.Replicas = r.replicas
+	if n := r.policy.Replicas; n > 1 {
+		x.Replicas = n
 	}
 	for _, rule := range r.rules {
 		x.Rules = append(x.Rules, rule.report())

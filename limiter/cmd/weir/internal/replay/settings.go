@@ -15,9 +15,8 @@ var byteOrderMark = []byte("\ufeff")
 // settings is what a configuration says that its policy does not tell: what may
 // be a credential, and limits as they are written.
 type settings struct {
-	Replicas float64        `json:"replicas"`
-	Rules    []ruleSettings `json:"rules"`
-	Exempt   []conditions   `json:"exempt"`
+	Rules  []ruleSettings `json:"rules"`
+	Exempt []conditions   `json:"exempt"`
 
 	// Global has the settings of the engine under its name.
 	Global map[string]map[string]any `json:"global"`
@@ -51,9 +50,6 @@ func readSettings(config []byte) (s settings, err error) {
 	}
 	return s, nil
 }
-
-// replicas is what the limits of each proxy are divided by.
-func (s *settings) replicas() int64 { return max(1, int64(s.Replicas)) }
 
 // rule is what is said of a rule, by its index.
 func (s *settings) rule(i int) ruleSettings {
